@@ -1,0 +1,23 @@
+#!/usr/bin/env python
+"""The command line of the program."""
+
+import os
+import sys
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lseval.settings")
+    try:
+        from django.core.management import execute_from_command_line
+
+        from lseval.errors import LsevalError
+    except ImportError as error:
+        sys.exit(f"{error}. Run `make setup` and use .venv/bin/python manage.py.")
+    try:
+        execute_from_command_line(sys.argv)
+    except LsevalError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
