@@ -1,0 +1,7 @@
+"""The agreement app."""
+
+from django.apps import AppConfig
+
+
+class AgreementConfig(AppConfig):
+    name = "agreement"

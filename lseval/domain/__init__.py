@@ -1,0 +1,1 @@
+"""Plain functions and frozen dataclasses of the evaluation: no Django, no clocks, no network."""
