@@ -1,0 +1,165 @@
+"""What an answer group claims, piece by piece, and the names, numbers and dates in each piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lseval.judging.embedded.names import names
+from lseval.judging.embedded.plain import plain_words
+from lseval.judging.embedded.quantities import Quantities, quantities
+from lseval.judging.embedded.text import sentence_spans, token_forms
+
+MOST_CLAIMS: Final = 60
+"""A group with more pieces than this is judged by its first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One piece of a group that a page can bear out or contradict.
+
+    `kind` is `title`, `field` or `statement`. `value` is what is claimed, without a field's name; numbers and dates
+    have their offsets in it. `forms` are the token forms to be found, `subject` those of the group's title and
+    `label` those of the field's name, where there is one. `context` are forms that help to choose passages and
+    need not be found.
+    """
+
+    value: str
+    kind: str
+    forms: frozenset[str]
+    names: tuple[str, ...]
+    quantities: Quantities
+    subject: frozenset[str] = frozenset()
+    context: frozenset[str] = frozenset()
+    label: frozenset[str] = frozenset()
+    label_text: str = ""
+
+    @property
+    def text(self) -> str:
+        """The claim as it is shown to people."""
+        return f"{self.label_text}: {self.value}" if self.label_text else self.value
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether it holds a name, a number or a date: something that a page either has or has not."""
+        return bool(self.names or self.quantities.numbers or self.quantities.dates)
+
+
+LONGEST_FIELD: Final = 12
+_NO_CLAIM_FIELD: Final = re.compile(
+    r"#|no\.?|number|rank(?:ing)?|index|id|序号|排名|编号"
+    r"|(?:\w+ )?(?:urls?|links?|sources?|citations?|references?|来源|链接)",
+    re.IGNORECASE,
+)
+_FEWEST_FORMS: Final = 3
+_LONGEST_NAME: Final = 5
+_LONGEST_VALUE: Final = 1_000
+
+_ABOUT_SOURCES: Final = re.compile(
+    r"^(?:this|these|the|all|both|my) (?:\w+ )?(?:conclusions?|findings|answer|information|details?|results?"
+    r"|data)\b.{0,60}\b(?:supported|confirmed|verified|based|consistent|corroborated|validated|drawn|taken|comes?)\b"
+    r"|\b(?:multiple|several|various|credible|reliable|independent|authoritative|cited|these|all)"
+    r" (?:\w+ ){0,2}sources\b"
+    r"|\bsearch results?\b|\bcross-?(?:check|referenc|verif)\w*|(?:多个|可靠)(?:来源|信源)",
+    re.IGNORECASE,
+)
+"""Sentences about how well an answer is backed. No page could bear them out."""
+
+_ATTRIBUTION: Final = re.compile(
+    r"(?:so|thus|therefore|also|and)?,?\s*(?:according to [^,\n]{1,60},"
+    r"|(?:the|this) (?:\w+ )?(?:page|article|source|site|website|document|text|results?|observation|entry)"
+    r" (?:says?|states?|shows?|mentions?|confirms?|indicates?|notes?|reports?|tells?)(?: us)?(?: that)?"
+    r"|(?:i|we) (?:have )?(?:now )?(?:found|see|learned|confirmed|verified)(?: that)?"
+    r"|it (?:says|states|shows)(?: that)?)\s+",
+    re.IGNORECASE,
+)
+"""Words that say where a claim comes from and are no part of it."""
+
+_LABELLED: Final = re.compile(r"^\s*([^\W\d][^:：\n]{0,40}?)\s*[:：]\s+(?=\S)|^\s*([^\W\d][^:：\n]{0,20}?)[：]")
+
+
+def claims_of_text(text: str, title: str = "") -> list[Claim]:
+    """The claims of running words: one per sentence or line that has a fact or at least three tokens.
+
+    A sentence that only repeats the title makes no claim of its own, nor does one about how well the answer is
+    backed. `Label: value` claims the value, and *the page says that …* claims what it says. At most `MOST_CLAIMS`.
+    """
+    subject = frozenset(token_forms(plain_words(title)))
+    found: list[Claim] = []
+    for line in plain_words(text).split("\n"):
+        label = _LABELLED.match(line)
+        body = line[label.end() :] if label else line
+        for start, end in sentence_spans(body):
+            if _ABOUT_SOURCES.search(body[start:end]):
+                continue
+            attribution = _ATTRIBUTION.match(body, start, end)
+            told = body[attribution.end() if attribution else start : end]
+            claim = _claim(told, "statement", subject, label.group().strip(" :：") if label else "")
+            if claim and (claim.has_facts or len(claim.forms) >= _FEWEST_FORMS) and not claim.forms <= subject:
+                found.append(claim)
+                if len(found) >= MOST_CLAIMS:
+                    return found
+    return found
+
+
+def claims_of_group(title: str, text: str, fields: Mapping[str, str], context: str = "") -> list[Claim]:
+    """A group's claims: its title, each field's value, then each sentence of its words that adds to those.
+
+    A field of more than `LONGEST_FIELD` tokens is running words and claims what a sentence claims. Fields that
+    number the groups or name their sources claim nothing. `context` is what the group answers, that is the
+    question; it only helps to choose passages for the title. At most `MOST_CLAIMS`. Empty where the group holds no
+    word that could be compared with a page.
+    """
+    named = _claim(_one_line(title), "title", context=frozenset(token_forms(context)))
+    subject = named.forms if named else frozenset()
+    found = [named] if named else []
+    for name, value in fields.items():
+        claim = _claim(_one_line(value), "field", subject, _one_line(name))
+        if claim is None or claim.forms <= subject or _NO_CLAIM_FIELD.fullmatch(claim.label_text):
+            continue
+        found.append(claim if len(claim.forms) <= LONGEST_FIELD else replace(claim, kind="statement"))
+    told = (claim.forms | claim.context for claim in found if claim.label_text)
+    known = subject.union(*told)
+    found += [claim for claim in claims_of_text(text, title) if not claim.forms <= known]
+    return found[:MOST_CLAIMS]
+
+
+def _one_line(text: str) -> str:
+    return plain_words(text).replace("\n", " ")[:_LONGEST_VALUE]
+
+
+def _claim(
+    text: str,
+    kind: str,
+    subject: frozenset[str] = frozenset(),
+    label: str = "",
+    context: frozenset[str] = frozenset(),
+) -> Claim | None:
+    forms = frozenset(token_forms(text))
+    if not forms:
+        return None
+    labelled = frozenset(token_forms(label))
+    if labelled <= subject:
+        label, labelled = "", frozenset()
+    found = names(text)
+    if kind == "title" and not found and len(forms) <= _LONGEST_NAME:
+        found = (text,)
+    near = (context | subject | labelled) - forms
+    return Claim(text, kind, forms, found, quantities(text), subject, near, labelled, label)
+
+
+def is_number_form(form: str) -> bool:
+    """Whether a token form is made of digits alone, and so is compared by value and not by form."""
+    return form.isdecimal()
+
+
+def fact_forms(claims: Iterable[Claim]) -> frozenset[str]:
+    """The token forms of all names, numbers and dates of the claims: what tells them from other text."""
+    found: set[str] = set()
+    for claim in claims:
+        for name in claim.names:
+            found.update(token_forms(name))
+        found.update(form for form in claim.forms if any(sign.isdigit() for sign in form))
+    return frozenset(found)

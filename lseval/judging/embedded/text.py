@@ -1,0 +1,137 @@
+"""Words of any script as comparable tokens, and sentences with their offsets."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_WIDE: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Scripts written without spaces: Japanese kana and Han characters. Hangul separates its words."""
+
+_TOKEN: Final = re.compile(rf"[{_WIDE}]+|(?:(?![{_WIDE}])[^\W_])+(?:['’.](?:(?![{_WIDE}])[^\W_])+)*")
+_LONGEST_WORD: Final = 60
+_WIDE_RUN: Final = re.compile(rf"[{_WIDE}]+")
+
+_STOPWORDS: Final = """
+a an the of in on at to for from by with as and or but nor so if than then that this these those it its it's
+is are was were be been being am has have had do does did will would can could shall should may might must not
+no he she his her him they them their we our us you your i my me who whom whose which what when where why how
+there here also very more most such some any each all both into onto over under about after before between
+during through out up down off again further just only own same too s t one's him himself herself itself
+themselves while because until against per via etc
+的 了 是 在 和 与 及 或 为 有 于 等 这 那 其 也 都 而 并 被 把 从 到 对 以 之
+der die das und ist ein eine von zu mit le la les des du un une et est el los las y en del que
+"""
+STOPWORDS: Final = frozenset(_STOPWORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, or two neighbouring characters of a script without spaces, with its place in the text.
+
+    `form` is what is compared: width, case, accents and common English endings do not matter.
+    """
+
+    form: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of a text in order, stopwords left out. A lone wide character is a token of its own."""
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if not _WIDE_RUN.match(text, start):
+            form = normal_form(match.group()[:_LONGEST_WORD])
+            if form:
+                yield Token(form, start, end)
+        elif end - start == 1:
+            if text[start] not in STOPWORDS:
+                yield Token(text[start], start, end)
+        else:
+            for place in range(start, end - 1):
+                yield Token(text[place : place + 2], place, place + 2)
+
+
+def token_forms(text: str) -> list[str]:
+    """The forms of a text's tokens in order, stopwords left out."""
+    return [token.form for token in tokens(text)]
+
+
+@lru_cache(maxsize=100_000)
+def normal_form(word: str) -> str:
+    """The form by which a spaced word is compared; empty for a stopword."""
+    plain = unicodedata.normalize("NFKD", word).casefold().replace("’", "'")
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    if plain in STOPWORDS:
+        return ""
+    plain = plain.removesuffix("'s").replace(".", "").replace("'", "")
+    return _without_ending(plain) if plain.isascii() and plain.isalpha() else plain
+
+
+def _without_ending(word: str) -> str:
+    """A word without a common English ending. Crude on purpose: it need only send like words to like forms."""
+    for ending, least in (
+        ("ational", 5),
+        ("ations", 4),
+        ("ation", 4),
+        ("ings", 4),
+        ("ing", 4),
+        ("ied", 3),
+        ("ies", 3),
+    ):
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word[: -len(ending)] + ("i" if ending in ("ied", "ies") else "")
+    for ending in ("ers", "er", "ed", "es", "ly", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)]
+            break
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word
+
+
+_BREAK: Final = re.compile(r"\n+|[.!?…]+[\"'”’)\]]*(?=\s)|[。！？；]+[”’」』）]*")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|no|vol|fig|jr|sr|inc|ltd|co|corp|vs|etc|approx|est|dept|gen|col|lt|sgt|rev|hon|pres"
+    r"|gov|sen|rep|op|cit|al|ed|eds|pp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)|\b[A-Za-z])$",
+    re.IGNORECASE,
+)
+LONGEST_SENTENCE: Final = 500
+"""A longer stretch without a sentence end is cut, at a space where there is one."""
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence or line, without surrounding white space; blank ones are left out.
+
+    The spans are ascending and do not overlap, each at most `LONGEST_SENTENCE` characters.
+    """
+    start = 0
+    for match in _BREAK.finditer(text):
+        mark = match.group()[0]
+        if mark == "." and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start()):
+            continue
+        yield from _cut(text, start, match.start() if mark == "\n" else match.end())
+        start = match.end()
+    yield from _cut(text, start, len(text))
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while end - start > LONGEST_SENTENCE:
+        stop = start + LONGEST_SENTENCE
+        space = text.rfind(" ", start + LONGEST_SENTENCE // 2, stop)
+        stop = space if space > 0 else stop
+        yield start, stop
+        start = stop
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end

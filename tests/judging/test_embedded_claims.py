@@ -1,0 +1,147 @@
+"""How the embedded judges read a group: plain words, names, claims and passages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lseval.judging.embedded.claims import MOST_CLAIMS, claims_of_group, claims_of_text
+from lseval.judging.embedded.names import names
+from lseval.judging.embedded.passages import PageIndex
+from lseval.judging.embedded.plain import plain_words
+from lseval.judging.embedded.text import LONGEST_SENTENCE, sentence_spans, token_forms, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("**Museum** opened in 1987 [3].", "Museum opened in 1987 ."),
+        ("[Museum](https://m.example/a_(b)) is old", "Museum is old"),
+        ("opened【3†source】 in 1987 [3](https://m.example)", "opened in 1987"),
+        ("See https://m.example/x. Source: https://m.example", "See"),
+        ("| Museum | Esbjerg |\n|---|---|\n", "Museum\nEsbjerg"),
+        ("## 2. Museum\n- old\n", "2. Museum\nold"),
+        ("snake_case stays, _emphasis_ goes", "snake_case stays, emphasis goes"),
+        ("a\x00b", "a b"),
+        ("【北京大学】很大", "【北京大学】很大"),
+    ],
+)
+def test_plain_words_lose_markup_markers_and_addresses(text: str, plain: str) -> None:
+    assert plain_words(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It was built by Lene Kirk of the Bank of England.", ("Lene Kirk", "Bank of England")),
+        ("Police were called to New York.", ("New York",)),
+        ("In March it was NASA and iPhone maker Apple.", ("NASA", "Apple")),
+        ("He read 《红楼梦》.", ("红楼梦",)),
+        ("北京大学位于北京市海淀区", ("北京大学", "北京市海淀区")),
+        ("", ()),
+        ("nothing here", ()),
+    ],
+)
+def test_names(text: str, expected: tuple[str, ...]) -> None:
+    assert names(text) == expected
+
+
+def test_group_claims_its_title_its_fields_and_each_sentence() -> None:
+    claims = claims_of_group(
+        "Harbour Museum",
+        "**Harbour Museum**. It opened in 1987. Admission is free on Sundays.",
+        {"City": "Esbjerg"},
+    )
+    assert [(claim.kind, claim.text) for claim in claims] == [
+        ("title", "Harbour Museum"),
+        ("field", "City: Esbjerg"),
+        ("statement", "It opened in 1987."),
+        ("statement", "Admission is free on Sundays."),
+    ]
+
+
+def test_sentences_that_repeat_fields_or_speak_of_sources_claim_nothing_more() -> None:
+    claims = claims_of_group(
+        "Museum",
+        "- City: Esbjerg\n- Source: https://m.example\nThis conclusion is supported by several credible sources.",
+        {"City": "Esbjerg", "Source": "Wikipedia", "Rank": "1"},
+    )
+    assert [claim.text for claim in claims] == ["Museum", "City: Esbjerg"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "According to the city's site, it opened in 1987.",
+        "The page says that it opened in 1987.",
+        "I found that it opened in 1987.",
+    ],
+)
+def test_saying_where_a_claim_comes_from_is_no_part_of_it(text: str) -> None:
+    assert [claim.value for claim in claims_of_text(text)] == ["it opened in 1987."]
+
+
+@pytest.mark.parametrize("text", ["", "[1](https://m.example)", "\x00", "---", "the of and"])
+def test_group_without_words_claims_nothing(text: str) -> None:
+    assert claims_of_group("", text, {}) == []
+
+
+def test_huge_group_is_cut_to_its_first_claims() -> None:
+    claims = claims_of_text("\n".join(f"Museum number {number} opened in Esbjerg." for number in range(500)))
+    assert len(claims) == MOST_CLAIMS
+    assert claims[0].value == "Museum number 0 opened in Esbjerg."
+
+
+def test_tokens_fold_case_width_accents_and_endings() -> None:
+    assert token_forms("Bücher BUCHER") == token_forms("bucher Bücher")
+    assert token_forms("cities") == token_forms("city")
+    assert token_forms("ＡＢＣ") == token_forms("abc")
+    assert token_forms("opened") == token_forms("opening")
+    assert token_forms("北京大学") == ["北京", "京大", "大学"]
+    assert token_forms("the of 的") == []
+
+
+@given(st.text(max_size=300))
+def test_tokens_have_their_offsets(text: str) -> None:
+    assert all(0 <= token.start < token.end <= len(text) for token in tokens(text))
+
+
+@given(st.text(alphabet=st.sampled_from("ab .。\n!?\x00京"), max_size=3 * LONGEST_SENTENCE))
+def test_sentences_are_ascending_trimmed_and_hold_all_words(text: str) -> None:
+    spans = list(sentence_spans(text))
+    assert all(0 < end - start <= LONGEST_SENTENCE for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+    assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
+
+
+def test_abbreviations_do_not_end_a_sentence() -> None:
+    text = "Dr. Kirk met J. R. Holm at 5 p.m. in the U.S. office. Then she left. 他走了。她来了。"
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "Dr. Kirk met J. R. Holm at 5 p.m. in the U.S. office.",
+        "Then she left.",
+        "他走了。",
+        "她来了。",
+    ]
+
+
+def test_best_passages_prefer_rare_words_and_complete_each_other() -> None:
+    index = PageIndex(
+        "The museum is open. The museum is large. The museum shows whales. A planetarium opened nearby."
+    )
+    best = index.best(token_forms("museum with whales and a planetarium"), most=2)
+    assert [index.words(passage) for passage in best] == [
+        "The museum shows whales.",
+        "A planetarium opened nearby.",
+    ]
+    assert index.coverage(token_forms("museum whales planetarium"), best) == 1
+    assert index.best(token_forms("submarine")) == []
+    assert index.coverage([], best) == 0
+
+
+def test_index_of_an_empty_page_has_no_passages() -> None:
+    assert PageIndex("").best({"museum"}) == []
+    assert PageIndex(" \n\x0b").passages == []
