@@ -1,0 +1,354 @@
+"""Saving one imported run whole: task, model, trajectory, pages, rounds, rubric, answer groups and citations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.dateparse import parse_datetime
+
+from lseval.domain.answers import CitationDraft, GroupedAnswer
+from lseval.domain.grouping import group_answer
+from lseval.domain.labels import PageOutcome
+from lseval.domain.rounds import normalize_rounds
+from lseval.domain.skipping import skip_reasons
+from lseval.domain.trajectory import PageRecord, RubricRecord, RunRecord, TurnRecord
+from lseval.domain.urls import canonical_key
+from lseval.errors import InputError
+from lseval.judging.embedded import RUBRIC_NAME
+from lseval.judging.embedded.rubric import derive_rubric
+from lseval.models import (
+    AnswerGroup,
+    Attempt,
+    Citation,
+    EvaluatedModel,
+    Page,
+    PageSource,
+    ReferenceLabel,
+    Round,
+    Rubric,
+    Run,
+    Study,
+    Task,
+    ToolCall,
+    Turn,
+)
+
+CREATED, UNCHANGED, FURTHER = "created", "unchanged", "further"
+_READING_TOOLS = ("read_page", "find_in_page", "extract")
+_DIGEST_EXCLUDES = ("warnings",)
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """What became of one record.
+
+    `status` is created, unchanged (this run is there already), or further: another run of the model on the task is
+    there, which was kept, since a study has one run of each.
+    """
+
+    status: str
+    run_id: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def import_run(study: Study, record: RunRecord, *, source_format: str, source_name: str = "") -> ImportedRun:
+    """Save a run and all that follows from it, in one transaction, or nothing.
+
+    A record that is already there is left alone, and so is a different run of the same model on the same task:
+    a retained run is never overwritten.
+
+    Raises:
+        InputError: the record cannot be saved as it is; the message says which part.
+    """
+    digest = record_digest(record)
+    try:
+        with transaction.atomic():
+            existing = _existing_run(study, record)
+            if existing is None:
+                return _save(study, record, digest, source_format, source_name)
+    except IntegrityError:
+        # Another import saved this run between our look and our write.
+        existing = _existing_run(study, record)
+        if existing is None:
+            raise
+    if existing.source_digest == digest:
+        return ImportedRun(UNCHANGED, existing.pk)
+    return ImportedRun(
+        FURTHER,
+        existing.pk,
+        message=(
+            f"{record.model_name} already has another run on task {record.task_key}, which was kept: a study has "
+            "one run of a model on a task. To keep both, import this one into another study."
+        ),
+    )
+
+
+def record_digest(record: RunRecord) -> str:
+    """SHA-256 of the record's content, by which the same run is known again."""
+    content = {key: value for key, value in asdict(record).items() if key not in _DIGEST_EXCLUDES}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _existing_run(study: Study, record: RunRecord) -> Run | None:
+    return (
+        Run.objects.filter(study=study, task__key=record.task_key, model__name=record.model_name)
+        .only("id", "source_digest")
+        .first()
+    )
+
+
+def _save(study: Study, record: RunRecord, digest: str, source_format: str, source_name: str) -> ImportedRun:
+    task = _task(study, record)
+    model, _ = EvaluatedModel.objects.get_or_create(
+        study=study, name=record.model_name, defaults={"family": record.model_family}
+    )
+    answer = group_answer(record.final_answer)
+    warnings: list[str] = []
+    run = Run.objects.create(
+        study=study,
+        task=task,
+        model=model,
+        final_answer=record.final_answer,
+        grouping_method=answer.method,
+        source_format=source_format,
+        source_name=source_name[-500:],
+        source_digest=digest,
+        started_at=_moment(record.started_at, "started_at", warnings),
+        input_tokens=record.usage.input_tokens,
+        cached_tokens=record.usage.cached_tokens,
+        output_tokens=record.usage.output_tokens,
+        reasoning_tokens=record.usage.reasoning_tokens,
+        is_valid_final=any(not cited.is_dangling for group in answer.groups for cited in group.citations),
+        is_premature=_is_premature(record.turns),
+        is_final_only=record.is_final_only,
+        metadata=dict(record.metadata),
+    )
+    Attempt.objects.bulk_create(Attempt(run=run, number=number + 1) for number in range(max(record.attempts, 1)))
+    round_of_turn = _save_trajectory(run, record.turns)
+    _save_references(run, record, round_of_turn, warnings)
+    pages = _save_pages(run, record.pages, warnings)
+    _save_rubric(run, record)
+    citations = save_answer(run, answer)
+    counts = {
+        "rounds": len(set(round_of_turn)),
+        "groups": len(answer.groups),
+        "citations": citations,
+        "dangling": len(answer.dangling),
+        "pages": pages,
+    }
+    return ImportedRun(CREATED, run.pk, counts, warnings=tuple(warnings))
+
+
+def _task(study: Study, record: RunRecord) -> Task:
+    given = asdict(record.rubric) if record.rubric else None
+    task, created = Task.objects.get_or_create(
+        study=study,
+        key=record.task_key,
+        defaults={
+            "question": record.question,
+            "topic": record.task_topic,
+            "language": record.task_language,
+            "gold_answer": record.gold_answer,
+            "rubric": given,
+        },
+    )
+    if not created and task.question.strip() != record.question.strip():
+        raise InputError(
+            f"Task {record.task_key} is already in the study with another question. Give this one a key of its own."
+        )
+    return task
+
+
+def _save_trajectory(run: Run, turns: Sequence[TurnRecord]) -> list[int]:
+    """Save turns, calls and rounds; returns the id of each turn's round, in the order of the turns."""
+    normalized = normalize_rounds(turns)
+    reasons = skip_reasons(normalized)
+    rounds = Round.objects.bulk_create(
+        Round(run=run, number=found.number, skip_reason=reason or "")
+        for found, reason in zip(normalized, reasons, strict=True)
+    )
+    round_of_turn = [0] * len(turns)
+    for saved, found in zip(rounds, normalized, strict=True):
+        for index in found.turn_indices:
+            round_of_turn[index] = saved.pk
+    saved_turns = Turn.objects.bulk_create(
+        Turn(
+            run=run,
+            round_id=round_of_turn[index],
+            number=index + 1,
+            agent=turn.agent[:200],
+            text=turn.text,
+            reasoning=turn.reasoning,
+            source_step=turn.source_step,
+        )
+        for index, turn in enumerate(turns)
+    )
+    ToolCall.objects.bulk_create(
+        ToolCall(
+            turn=saved,
+            number=number + 1,
+            name=call.name[:200],
+            original_name=call.original_name[:200],
+            arguments=dict(call.arguments),
+            observation=call.observation,
+            is_error=call.is_error,
+        )
+        for saved, turn in zip(saved_turns, turns, strict=True)
+        for number, call in enumerate(turn.tool_calls)
+    )
+    return round_of_turn
+
+
+def _save_references(run: Run, record: RunRecord, round_of_turn: Sequence[int], warnings: list[str]) -> None:
+    by_step = {turn.source_step: round_of_turn[index] for index, turn in enumerate(record.turns)}
+    for reference in record.references:
+        if reference.step not in by_step:
+            warnings.append(f"reference step {reference.step} is no turn of the run; kept without a round")
+        ReferenceLabel.objects.create(
+            run=run,
+            round_id=by_step.get(reference.step),
+            step=reference.step,
+            agent=reference.agent[:200],
+            error_type=reference.error_type[:200],
+            reason=reference.reason,
+            source=reference.source[:200],
+        )
+
+
+def _save_pages(run: Run, records: Iterable[PageRecord], warnings: list[str]) -> int:
+    """Save the run's pages, one per canonical key: texts of the same page under two spellings are joined."""
+    pages: dict[str, Page] = {}
+    for record in records:
+        try:
+            key = canonical_key(record.url)
+        except InputError as error:
+            warnings.append(f"page left out: {error}")
+            continue
+        known = pages.get(key)
+        if known is None:
+            pages[key] = Page(
+                study_id=run.study_id,
+                run=run,
+                source=PageSource.RECORDED,
+                url=record.url,
+                canonical_key=key,
+                title=record.title,
+                text=record.text,
+                outcome=record.outcome,
+                retrieved_at=_moment(record.retrieved_at, "retrieved_at", warnings),
+            )
+        elif record.text and record.text not in known.text:
+            known.text = f"{known.text}\n\n{record.text}" if known.text else record.text
+            known.outcome = PageOutcome.OK
+    for page in pages.values():
+        page.text_digest = text_digest(page.text)
+    Page.objects.bulk_create(pages.values())
+    return len(pages)
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a snapshot's text, shown beside it and stored with what was judged on it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _save_rubric(run: Run, record: RunRecord) -> None:
+    given: RubricRecord | None = record.rubric
+    rubric = given or derive_rubric(record.question)
+    Rubric.objects.create(
+        run=run,
+        required_count=rubric.required_count,
+        constraints=list(rubric.constraints),
+        grouping_rule=rubric.grouping_rule,
+        required_fields=list(rubric.required_fields),
+        origin="given with the task" if given else RUBRIC_NAME,
+    )
+
+
+def save_answer(run: Run, answer: GroupedAnswer) -> int:
+    """Save the groups and citations of a response; returns how many citations there are, dangling ones included."""
+    groups = AnswerGroup.objects.bulk_create(
+        AnswerGroup(
+            run=run,
+            number=number + 1,
+            title=group.title,
+            text=group.text,
+            fields=dict(group.fields),
+            start=group.start,
+            end=group.end,
+        )
+        for number, group in enumerate(answer.groups)
+    )
+    rows: list[Citation] = []
+    tied: set[str] = set()
+    for saved, group in zip(groups, answer.groups, strict=True):
+        rows += _citations(run, saved, group.citations)
+        tied |= {cited.marker for cited in group.citations if cited.is_dangling}
+    rows += _citations(run, None, answer.sources)
+    loose = [CitationDraft("", "", marker) for marker in answer.dangling if marker not in tied]
+    rows += _citations(run, None, loose)
+    Citation.objects.bulk_create(rows)
+    return len(rows)
+
+
+def _citations(run: Run, group: AnswerGroup | None, drafts: Iterable[CitationDraft]) -> list[Citation]:
+    """One row per page and one per dangling marker, in the order of the text."""
+    seen: dict[str, Citation] = {}
+    for draft in drafts:
+        seen.setdefault(
+            draft.canonical_key or f"dangling {draft.marker}",
+            Citation(
+                run=run,
+                group=group,
+                url=draft.url,
+                canonical_key=draft.canonical_key,
+                marker=draft.marker,
+                is_inline=draft.is_inline,
+            ),
+        )
+    return list(seen.values())
+
+
+def _is_premature(turns: Sequence[TurnRecord]) -> bool | None:
+    """Whether no page text was read before the answer; None where the source holds no trajectory."""
+    if not turns:
+        return None
+    return not any(
+        call.name in _READING_TOOLS and not call.is_error and (call.observation or "").strip()
+        for turn in turns
+        for call in turn.tool_calls
+    )
+
+
+def _moment(text: str | None, name: str, warnings: list[str]) -> datetime | None:
+    if not text:
+        return None
+    try:
+        parsed = parse_datetime(text)
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        warnings.append(f"{name} {text[:40]!r} is no ISO date and time; left empty")
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def counts_of(study: Study) -> dict[str, Any]:
+    """How many rows a study has, by kind."""
+    return {
+        "tasks": study.tasks.count(),
+        "models": study.models.count(),
+        "runs": study.runs.count(),
+        "rounds": Round.objects.filter(run__study=study).count(),
+        "answer_groups": AnswerGroup.objects.filter(run__study=study).count(),
+        "citations": Citation.objects.filter(run__study=study).count(),
+        "pages": study.pages.count(),
+    }

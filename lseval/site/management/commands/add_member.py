@@ -1,0 +1,35 @@
+"""`manage.py add_member STUDY USERNAME ROLE`: a person's role in a study."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from lseval.models import Role, User
+from lseval.pipeline.studies import find_study, give_role
+
+
+class Command(BaseCommand):
+    help = "Make a person a lead, researcher or annotator of a study; --create makes their login first."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("username")
+        parser.add_argument("role", choices=Role.values)
+        parser.add_argument(
+            "--create", action="store_true", help="make the login with a generated password, printed once"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = find_study(options["study"])
+        user = User.objects.filter(username=options["username"]).first()
+        if user is None and not options["create"]:
+            raise CommandError(f"nobody is called {options['username']!r}; add --create to make the login.")
+        if user is None:
+            password = secrets.token_urlsafe(12)
+            user = User.objects.create_user(options["username"], password=password)
+            self.stdout.write(f"login {user.username}, password {password}")
+        give_role(study, user, options["role"])
+        self.stdout.write(f"{user.username} is {options['role']} of {study.slug}")

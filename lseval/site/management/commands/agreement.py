@@ -1,0 +1,36 @@
+"""`manage.py agreement STUDY`: how well people and the automatic labels agree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from agreement.reporting import audit_report, choose_audit
+from agreement.selectors import LABEL_SOURCES
+from agreement.stats.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, Resampling
+from agreement.text import report_text
+from lseval.pipeline.studies import find_study
+
+
+class Command(BaseCommand):
+    help = "Confusion matrices, kappa, score correlations with task-cluster bootstrap intervals, link precision."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--audit", default="", help="default: the newest")
+        parser.add_argument(
+            "--labels",
+            default="",
+            choices=["", *LABEL_SOURCES],
+            help="default: people's, or simulated if there are no others",
+        )
+        parser.add_argument("--resamples", type=int, default=DEFAULT_RESAMPLES)
+        parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+        parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        audit, source = choose_audit(find_study(options["study"]), options["audit"], options["labels"])
+        report = audit_report(audit, source, Resampling(options["resamples"], options["seed"]))
+        self.stdout.write(json.dumps(report) if options["json"] else report_text(report))

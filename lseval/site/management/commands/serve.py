@@ -1,0 +1,46 @@
+"""`manage.py serve`: the pages, through gunicorn."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from lseval.models import User
+from lseval.site.demo.logins import read_logins
+
+
+class Command(BaseCommand):
+    help = "Serve the pages on this machine until Ctrl-C. For a deployment run gunicorn yourself: docs/deploy.md."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--workers", type=int, default=2)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.IS_LOCAL:
+            raise CommandError("this serves a local run only. Start gunicorn with lseval.wsgi: see docs/deploy.md.")
+        self.stdout.write(f"\n  http://localhost:{options['port']}/\n")
+        logins = read_logins(settings.ENVIRONMENT.var)
+        for login in logins:
+            self.stdout.write(f"  {login.username:<12} {login.password:<20} {login.purpose}")
+        if not logins and not User.objects.filter(is_active=True).exists():
+            self.stdout.write("  Nobody can log in yet: `make demo` makes a study with users, and")
+            self.stdout.write("  `.venv/bin/python manage.py createsuperuser` makes a user who sees every study.")
+        self.stdout.write("\n  Ctrl-C ends it.\n\n")
+        self.stdout.flush()
+        connection.close()  # the workers open their own
+        os.execv(  # noqa: S606
+            sys.executable,
+            [
+                sys.executable, "-m", "gunicorn", "lseval.wsgi:application",
+                "--bind", f"127.0.0.1:{options['port']}",
+                "--workers", str(options["workers"]), "--threads", "4",
+                "--log-level", "warning", "--chdir", str(Path(settings.BASE_DIR)),
+            ],
+        )  # fmt: skip

@@ -1,0 +1,167 @@
+"""Both stages on rows: verdicts, judgements, nodes and links, and what happens when they are run again."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from lseval.domain.trajectory import PageRecord, ToolCallRecord, TurnRecord
+from lseval.errors import InputError
+from lseval.models import FailureNode, Judgement, Link, Page, Run, Verdict
+from lseval.pipeline import stage1
+from lseval.pipeline.evaluation import evaluate, stage_counts
+from tests.factories import PAGE_TEXT, make_run, make_study
+
+pytestmark = pytest.mark.django_db
+
+WRONG = """1. Lake Aldis ferry: opened in 1999 [1]
+
+Sources
+[1] https://ferries.example/aldis
+"""
+
+
+def wrong_run(study, task: str = "t1") -> Run:
+    """A run whose one group tells another year than the page, first told in the round that read it."""
+    read = ToolCallRecord("read_page", "read_page", {"url": "https://ferries.example/aldis"}, PAGE_TEXT)
+    turns = (TurnRecord("The Lake Aldis ferry opened in 1999.", (read,)),)
+    return make_run(study, task, answer=WRONG, turns=turns)
+
+
+def verdicts_of(run: Run) -> list[str]:
+    return list(Verdict.objects.filter(group__run=run).order_by("group__number").values_list("label", flat=True))
+
+
+def test_supported_is_correct_and_an_unreadable_page_is_unverifiable_never_incorrect() -> None:
+    run = make_run(make_study())
+    evaluate(run.study)
+    assert verdicts_of(run) == ["C", "U"]
+
+
+def test_a_contradicted_year_is_incorrect_with_the_words_it_rests_on() -> None:
+    run = wrong_run(make_study())
+    evaluate(run.study)
+    verdict = Verdict.objects.get(group__run=run)
+    assert verdict.label == "I"
+    quotations = [claim["quotation"] for claim in verdict.claims if claim["quotation"]]
+    assert quotations
+    for quotation in quotations:
+        page = Page.objects.get(pk=quotation["page"])
+        assert page.text[quotation["start"] : quotation["end"]] == quotation["text"]
+    assert verdict.pages == [
+        {"id": run.pages.get(outcome="ok").pk, "digest": run.pages.get(outcome="ok").text_digest}
+    ]
+
+
+def test_a_group_that_cites_nothing_is_unverifiable() -> None:
+    run = make_run(make_study(), answer="The Lake Aldis ferry opened in 1962.")
+    evaluate(run.study)
+    assert verdicts_of(run) == ["U"]
+
+
+def test_a_page_recorded_in_another_run_is_no_evidence() -> None:
+    study = make_study()
+    make_run(study, "t1", "m1")
+    other = make_run(study, "t1", "m2", pages=())
+    evaluate(study)
+    assert verdicts_of(other) == ["U", "U"]
+
+
+def test_the_run_own_reading_goes_before_a_fetched_page_and_a_readable_page_before_both() -> None:
+    study = make_study()
+    run = make_run(study)
+    key = run.pages.get(outcome="ok").canonical_key
+    unread = run.pages.get(outcome="not_found").canonical_key
+    for canonical_key, text in ((key, "fetched"), (unread, "fetched too")):
+        Page.objects.create(
+            study=study, source="fetched", url="https://x.example", canonical_key=canonical_key, text=text,
+            text_digest="0" * 64, outcome="ok",
+        )  # fmt: skip
+    pages = stage1.pages_by_key(run)
+    assert pages[key].text == PAGE_TEXT
+    assert pages[unread].text == "fetched too"
+
+
+def test_where_wrong_content_came_in_is_a_node_linked_to_its_group() -> None:
+    run = wrong_run(make_study())
+    evaluate(run.study)
+    node = FailureNode.objects.get()
+    assert node.round == run.rounds.get(number=1)
+    assert [(link.round_id, link.group.number) for link in Link.objects.all()] == [(node.round_id, 1)]
+    assert Judgement.objects.filter(round=node.round).count() == 2
+
+
+def test_every_round_is_pre_skipped_or_judged_twice() -> None:
+    study = make_study()
+    make_run(study)
+    wrong_run(study, "t2")
+    evaluate(study)
+    for run in study.runs.all():
+        for round_ in run.rounds.all():
+            assert round_.judgements.count() == (0 if round_.skip_reason else 2)
+            assert hasattr(round_, "consensus") is not bool(round_.skip_reason)
+
+
+def test_rounds_add_up() -> None:
+    study = make_study()
+    make_run(study)
+    wrong_run(study, "t2")
+    rounds = evaluate(study)["rounds"]
+    assert rounds.pop("all") == sum(rounds.values())
+
+
+def test_a_second_evaluation_finds_nothing_to_do_and_again_gives_the_same() -> None:
+    study = make_study()
+    wrong_run(study)
+    first = evaluate(study)
+    judged_at = Verdict.objects.get().judged_at
+    assert evaluate(study) == first
+    assert Verdict.objects.get().judged_at == judged_at
+    assert evaluate(study, again=True) == first
+    assert Verdict.objects.get().judged_at > judged_at
+
+
+def test_new_verdicts_make_a_run_wait_for_stage_2_again() -> None:
+    study = make_study()
+    wrong_run(study)
+    evaluate(study)
+    evaluate(study, ("1",), again=True)
+    assert stage_counts(study)["process"] == {"failure_nodes": 0, "links": 0}
+    assert stage_counts(study)["rounds"]["waiting"] == 1
+    evaluate(study)
+    assert stage_counts(study)["process"] == {"failure_nodes": 1, "links": 1}
+
+
+def test_link_policy_is_a_setting_of_the_study() -> None:
+    study = make_study()
+    study.settings = {"link_policy": "neither"}
+    study.save()
+    wrong_run(study)
+    with pytest.raises(InputError, match="both or either"):
+        evaluate(study)
+
+
+def test_command_prints_counts_and_names_the_baselines() -> None:
+    wrong_run(make_study())
+    out = StringIO()
+    call_command("evaluate", "s1", "--json", stdout=out)
+    assert json.loads(out.getvalue())["verdicts"]["I"] == 1
+    out = StringIO()
+    call_command("evaluate", "s1", stdout=out)
+    assert "baseline" in out.getvalue()
+
+
+def test_command_on_a_study_that_is_not_there_says_which_there_are() -> None:
+    make_study("known")
+    with pytest.raises(InputError, match="known"):
+        call_command("evaluate", "unknown")
+
+
+def test_an_empty_page_is_not_evidence_of_absence() -> None:
+    pages = (PageRecord("https://ferries.example/aldis", "  \n", outcome="ok"),)
+    run = make_run(make_study(), pages=pages)
+    evaluate(run.study)
+    assert verdicts_of(run) == ["U", "U"]
