@@ -1,5 +1,5 @@
 /* `data-needs="id"` on a button: the field with that id must be filled in first. Also: Escape leaves a text field,
-   and opening a `details` puts the cursor into its field. */
+   and opening a `details` puts the cursor into the field in it. */
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-needs]");
@@ -18,10 +18,12 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target.matches("textarea, input, select")) event.target.blur();
 });
 
-document.addEventListener(
-  "toggle",
-  (event) => {
-    if (event.target.matches("details[open]")) event.target.querySelector("input, textarea")?.focus();
-  },
-  { capture: true },
-);
+// At once, not on the later "toggle": what is typed right after the key belongs into the field.
+document.addEventListener("click", (event) => {
+  const details = event.target.closest("summary")?.parentElement;
+  const field = details?.querySelector("input, textarea");
+  if (!field) return;
+  event.preventDefault();
+  details.open = !details.open;
+  if (details.open) field.focus();
+});

@@ -30,8 +30,7 @@ async function beat() {
   tell((await reply.json()).message);
 }
 
-// An earlier decision that is opened again is not held by anybody.
-if (form && form.elements.slot && form.dataset.heartbeat) {
+if (form) {
   for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
     addEventListener(sign, () => (lastSign = performance.now()), { passive: true });
   }

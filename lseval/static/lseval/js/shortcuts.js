@@ -1,4 +1,4 @@
-/* `data-shortcut="c"` lets a single key press the control. `data-shortcuts-switch` is the checkbox that turns
+/* `data-shortcut="c"` lets a single key press the control, `data-shortcut="c 1"` either of two. `data-shortcuts-switch` is the checkbox that turns
    them off, which WCAG 2.1.4 asks for wherever a single character acts. */
 
 const KEY = "lseval-shortcuts";
@@ -21,7 +21,7 @@ function showSwitches() {
 function controlFor(key) {
   const scope = document.querySelector("dialog[open]") ?? document;
   for (const control of scope.querySelectorAll("[data-shortcut]")) {
-    if (control.dataset.shortcut === key && !control.disabled && control.checkVisibility()) return control;
+    if (control.dataset.shortcut.split(" ").includes(key) && !control.disabled && control.checkVisibility()) return control;
   }
   return null;
 }

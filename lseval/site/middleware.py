@@ -1,0 +1,39 @@
+"""What every response gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from lseval.errors import ConflictError, InputError, LsevalError, NotPermittedError
+
+_STATUS = {InputError: 400, NotPermittedError: 403, ConflictError: 409}
+
+
+def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Pages depend on who asks, so no cache may keep them, the browser's own included."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response.setdefault("Cache-Control", "no-store, private")
+        return response
+
+    return middleware
+
+
+class errors_as_pages:
+    """The one place that turns the errors raised on purpose into pages."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, LsevalError):
+            return None
+        status = next((code for kind, code in _STATUS.items() if isinstance(exception, kind)), 500)
+        return render(request, "problem.html", {"message": str(exception), "code": exception.code}, status=status)

@@ -1,0 +1,30 @@
+"""One way round a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+
+from lseval.access import StudyAccess
+
+_TABS = (
+    ("study_home", "Home"),
+    ("outcome", "Outcome"),
+    ("process", "Process"),
+    ("audit", "Audit"),
+    ("agreement", "Agreement"),
+    ("report", "Report"),
+)
+_LABELER_TABS = (("audit", "Your queues"),)
+_UNDER = {"run": "outcome", "label": "audit", "draw_audit": "audit"}
+
+
+def study_tabs(access: StudyAccess, url_name: str | None) -> list[dict[str, Any]]:
+    """The tabs that the person's role opens: {label, url, is_current}."""
+    current = _UNDER.get(url_name or "", url_name)
+    tabs = _TABS if access.sees_results else _LABELER_TABS
+    return [
+        {"label": label, "url": reverse(name, args=[access.study.slug]), "is_current": name == current}
+        for name, label in tabs
+    ]

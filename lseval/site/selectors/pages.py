@@ -1,0 +1,107 @@
+"""One snapshot as people read it: its facts, and its text around a quotation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from lseval.models import Citation, Page, Run, Study
+from lseval.site.quantities import counted
+from lseval.site.rendering import web_link
+
+TEXT_LIMIT = 500_000
+"""Characters of a snapshot that its page shows, counted from the start or around the quotation."""
+
+CITED_BY_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PageShown:
+    """A snapshot: `before`, `quoted` and `after` are its text in order, `quoted` empty where none is asked for.
+
+    `cited_by` are the answer groups that cite it, as (run, group number), the first `CITED_BY_LIMIT` of them.
+    """
+
+    page: Page
+    href: str
+    before: str
+    quoted: str
+    after: str
+    length: int
+    is_cut: bool
+    is_quotation_missing: bool
+    cited_by: list[tuple[Run, int]]
+
+    @property
+    def size_words(self) -> str:
+        """How long the whole text is."""
+        return counted(self.length, "character")
+
+    @property
+    def outcome_words(self) -> str:
+        """How reading it ended."""
+        return {"ok": "read", "empty": "read, but empty"}.get(
+            self.page.outcome, self.page.outcome.replace("_", " ")
+        )
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether there is text to show."""
+        return bool(self.page.text.strip())
+
+
+def page_of(study: Study, page_id: int, start: str = "", end: str = "") -> PageShown:
+    """A snapshot of the study; `start` and `end` are character offsets of a quotation, as given in the address.
+
+    Offsets that name no part of the text are reported and nothing is marked. Raises Http404 where the study has no
+    such page.
+    """
+    page = Page.objects.filter(study=study, pk=page_id).select_related("run__task", "run__model").first()
+    if page is None:
+        raise Http404("no such page")
+    span = _span(start, end, len(page.text))
+    first, last = _window(span, len(page.text))
+    quoted = span or (first, first)
+    return PageShown(
+        page=page,
+        href=web_link(page.url),
+        before=page.text[first : quoted[0]],
+        quoted=page.text[quoted[0] : quoted[1]],
+        after=page.text[quoted[1] : last],
+        length=len(page.text),
+        is_cut=last - first < len(page.text),
+        is_quotation_missing=bool(start or end) and span is None,
+        cited_by=_cited_by(page),
+    )
+
+
+def _span(start: str, end: str, length: int) -> tuple[int, int] | None:
+    if not (_is_offset(start) and _is_offset(end)):
+        return None
+    first, last = int(start), int(end)
+    return (first, last) if 0 <= first < last <= length else None
+
+
+def _is_offset(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 12
+
+
+def _window(span: tuple[int, int] | None, length: int) -> tuple[int, int]:
+    """The part of the text to show: all of it, or `TEXT_LIMIT` characters and the whole quotation."""
+    if length <= TEXT_LIMIT:
+        return 0, length
+    if span is None:
+        return 0, TEXT_LIMIT
+    first = max(0, min(span[0] - TEXT_LIMIT // 2, length - TEXT_LIMIT))
+    return first, max(span[1], min(length, first + TEXT_LIMIT))
+
+
+def _cited_by(page: Page) -> list[tuple[Run, int]]:
+    cited = Citation.objects.filter(
+        run__study_id=page.study_id, canonical_key=page.canonical_key, group__isnull=False
+    ).exclude(url="")
+    if page.run_id is not None:
+        cited = cited.filter(run_id=page.run_id)
+    rows = cited.select_related("run__task", "run__model", "group").order_by("run_id", "group__number")
+    return [(row.run, row.group.number) for row in rows[:CITED_BY_LIMIT] if row.group is not None]
