@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from agreement.text import report_text
 from lseval.site.quantities import Average, counted
 from lseval.site.selectors.judges import JudgeName
 from lseval.site.selectors.process import Process
@@ -180,8 +182,16 @@ def markdown_of(report: StudyReport) -> str:
         ),
         f"Judgements by {_escape(_judges(process.judges)) or 'no judge yet'}.",
         "",
+        "## Agreement with people",
+        "",
+        *(_agreement(report.agreement) if report.agreement else ["Nobody has labeled an item yet.", ""]),
     ]
     return "\n".join(lines)
+
+
+def _agreement(found: Mapping[str, Any]) -> list[str]:
+    """The agreement of the newest audit as the command line prints it, marked where the labels are simulated."""
+    return ["```text", report_text(dict(found)).replace("```", "'''"), "```", ""]
 
 
 def process_lines(process: Process) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from agreement.presenting import report_view
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
 from lseval.models import Role, User
 from lseval.site import styleguide as styleguide_page
@@ -112,6 +113,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
             "methods": methods_of(found),
             "lines": process_lines(found.process),
             "type_names": TYPE_NAMES,
+            "agreement_summary": {**found.agreement, **report_view(found.agreement)} if found.agreement else None,
         },
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from agreement.reporting import study_report
 from annotation.models import LabelerRole, Slot, SlotStatus
 from lseval.models import Run, Study
 from lseval.pipeline.import_runs import counts_of
@@ -91,6 +92,7 @@ class StudyReport:
     markers: Markers
     process: Process
     labeling: Labeling
+    agreement: dict[str, Any] | None
 
     @property
     def scored_runs(self) -> int:
@@ -127,6 +129,7 @@ class StudyReport:
             "markers": self.markers.as_dict(),
             "process": self.process.as_dict(),
             "labeling": self.labeling.as_dict(),
+            "agreement": self.agreement,
         }
 
 
@@ -159,6 +162,7 @@ def report_of(study: Study) -> StudyReport:
         markers=markers_of(study),
         process=process_of(study),
         labeling=_labeling(study),
+        agreement=study_report(study),
     )
 
 

@@ -1,0 +1,55 @@
+"""The report as plain text, for the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agreement.presenting import COEFFICIENT_NAMES, SCORE_NAMES, STATISTIC_NAMES, score_cell
+
+_BLOCKS = {"auto_h1": "Automatic – H1", "h1_h2": "H1 – H2"}
+
+
+def report_text(report: dict[str, Any]) -> str:
+    """Matrices, coefficients and Table A9's statistics in columns that line up."""
+    simulated = "SIMULATED labels: no person gave them" if report["is_simulated"] else "people's labels"
+    lines = [
+        f"study {report['study']}, audit {report['audit']}: {simulated}",
+        f"automatic labels by {', '.join(report['judges']) or 'nobody yet'}",
+        f"{report['groups']} answer groups of {report['responses']} responses on {report['tasks']} tasks",
+    ]
+    for key, title in _BLOCKS.items():
+        lines += ["", *_block_lines(report[key], title)]
+    links = report["links"]
+    lines += [
+        "",
+        f"Link precision: {links['k']}/{links['n']} {_estimate_text(links['precision'], links['interval'])}",
+    ]
+    return "\n".join(lines)
+
+
+def _block_lines(block: dict[str, Any], title: str) -> list[str]:
+    labels = block["categories"]
+    lines = [f"{title} ({block['n']} groups)", "      " + "".join(f"{label:>7}" for label in labels)]
+    lines += [
+        f"    {label} " + "".join(f"{count:>7}" for count in row)
+        for label, row in zip(labels, block["matrix"], strict=True)
+    ]
+    for name, term in COEFFICIENT_NAMES.items():
+        if (found := block["nominal"].get(name)) is not None:
+            lines.append(f"  {term:<22}{_estimate_text(found['point'], found['interval'])}")
+    pairs = block["score_pairs"]
+    lines.append(f"  scores of {pairs['responses']} responses on {pairs['tasks']} tasks")
+    lines.append(f"  {'':<14}" + "".join(f"{name:<28}" for name in SCORE_NAMES.values()))
+    for statistic, term in STATISTIC_NAMES.items():
+        cells = [score_cell(block["scores"][score][statistic], score, statistic) for score in SCORE_NAMES]
+        texts = [f"{cell['point']} {cell['interval']}" for cell in cells]
+        lines.append(f"  {term:<14}" + "".join(f"{text:<28}" for text in texts))
+    return lines
+
+
+def _estimate_text(point: Any, interval: Any) -> str:
+    if isinstance(point, dict):
+        return f"undefined: {point['undefined']}"
+    if not isinstance(interval, list | tuple):
+        return f"{point:.4f}"
+    return f"{point:.4f} [{interval[0]:.4f}, {interval[1]:.4f}]"

@@ -1,0 +1,142 @@
+"""The report of an audit, from rows in the database to numbers."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from agreement.reporting import audit_report, choose_audit, link_precision, round_table
+from agreement.selectors import PEOPLE, SIMULATED, LinkRow, RoundRow, disagreements, group_rows
+from annotation.labels import submit_label, undo_last
+from annotation.leases import claim_next
+from annotation.models import LabelerRole
+from annotation.services import queue_of, seat
+from lseval.errors import InputError
+from lseval.models import Verdict
+from tests.agreement.conftest import Audited
+from tests.factories import make_study, make_user
+
+
+def test_matrices_have_the_first_source_in_the_rows(audited: Audited) -> None:
+    report = audit_report(audited.audit, SIMULATED)
+    # Automatic against H1: t1 C-C, C-I; t2 C-C, I-I; t3 U-U, I-C.
+    assert report["auto_h1"]["matrix"] == [[2, 1, 0], [1, 1, 0], [0, 0, 1]]
+    # H1 against H2: t1 C-C, I-I; t2 C-C, I-C; t3 U-U, C-C.
+    assert report["h1_h2"]["matrix"] == [[3, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+def test_coefficients_are_those_of_the_matrix(audited: Audited) -> None:
+    block = audit_report(audited.audit, SIMULATED)["auto_h1"]
+    assert block["observed"] == pytest.approx(4 / 6)
+    # Both margins are C 3, I 2, U 1 of 6: expected (9 + 4 + 1) / 36 = 14/36; kappa = (4/6 - 14/36) / (22/36) = 10/22.
+    assert block["kappa"] == pytest.approx(10 / 22)
+
+
+def test_response_scores_follow_from_labels_and_required_count(audited: Audited) -> None:
+    scores = audit_report(audited.audit, SIMULATED)["auto_h1"]["scores"]
+    # Required 2. AS automatic 100, 50, 0; H1 50, 50, 50: errors 50, 0, 50 and bias 50 + 0 - 50.
+    assert scores["as"]["mae"]["point"] == pytest.approx(100 / 3)
+    assert scores["as"]["bias"]["point"] == pytest.approx(0)
+    assert "undefined" in scores["as"]["pearson"]["point"]
+
+
+def test_simulated_and_peoples_labels_never_mix(audited: Audited) -> None:
+    h1 = make_user("h1", audited.study)
+    queue = queue_of(audited.audit, LabelerRole.H1)
+    seat(queue, h1)
+    assert audit_report(audited.audit, PEOPLE)["auto_h1"]["n"] == 0
+    slot = claim_next(queue, h1)
+    submit_label(slot.pk, h1, "C", request_key=uuid4(), base_version=slot.version)
+    assert audit_report(audited.audit, PEOPLE)["auto_h1"]["n"] == 1
+    assert audit_report(audited.audit, SIMULATED)["auto_h1"]["n"] == 6
+
+
+def test_a_label_that_was_undone_does_not_count(audited: Audited) -> None:
+    h1 = make_user("h1", audited.study)
+    queue = queue_of(audited.audit, LabelerRole.H1)
+    seat(queue, h1)
+    slot = claim_next(queue, h1)
+    submit_label(slot.pk, h1, "C", request_key=uuid4(), base_version=slot.version)
+    undo_last(queue, h1, request_key=uuid4())
+    assert audit_report(audited.audit, PEOPLE)["auto_h1"]["n"] == 0
+
+
+def test_an_unjudged_group_is_left_out_and_counted(audited: Audited) -> None:
+    Verdict.objects.filter(group__run__task__key="t1", group__number=2).update(label="unjudged")
+    block = audit_report(audited.audit, SIMULATED)["auto_h1"]
+    assert block["n"] == 5
+    assert {"reason": "of these, the automatic verdict is unjudged", "count": 1} in block["left_out"]
+    assert block["score_pairs"]["responses"] == 2
+
+
+def test_disagreements_name_the_groups_that_differ(audited: Audited) -> None:
+    found = {
+        (row.task_key, row.group_number): (row.auto, row.h1, row.h2)
+        for row in disagreements(audited.audit, SIMULATED)
+    }
+    assert found == {("t1", 2): ("C", "I", "I"), ("t2", 2): ("I", "I", "C"), ("t3", 2): ("I", "C", "C")}
+
+
+def test_rows_come_by_task_and_group_and_cost_the_same_queries(audited: Audited, django_assert_num_queries) -> None:
+    with django_assert_num_queries(2):
+        rows = group_rows(audited.audit, SIMULATED)
+    assert [(row.task_id, row.group_id) for row in rows] == [
+        (task, group) for task in ("t1", "t2", "t3") for group in ("G1", "G2")
+    ]
+
+
+def links(*labels: str) -> list[LinkRow]:
+    return [LinkRow(f"t{place % 3}", 1, "m", "temporal_error", label) for place, label in enumerate(labels)]
+
+
+def test_link_precision_counts_decided_links_only() -> None:
+    found = link_precision(links("corresponds", "corresponds", "does_not", "cannot_tell"))
+    assert (found["k"], found["n"], found["cannot_tell"]) == (2, 3, 1)
+    assert found["precision"] == pytest.approx(2 / 3)
+
+
+def test_link_precision_of_one_has_an_interval_with_width() -> None:
+    found = link_precision(links(*["corresponds"] * 6))
+    # Wilson at k = n = 6: 6 / (6 + 1.959964**2) = 0.6097.
+    assert found["interval"] == [pytest.approx(0.60966, abs=1e-5), 1.0]
+    assert found["cluster_interval"][0] < found["interval"][0]
+
+
+def test_link_precision_of_nothing_is_undefined_with_a_reason() -> None:
+    found = link_precision([])
+    assert found["precision"] == {"undefined": "no link has been decided"}
+    assert "undefined" in found["interval"]
+
+
+def test_round_table_has_people_in_the_rows_and_says_undefined_for_zero_by_zero() -> None:
+    # Table A10 in small: H1 calls no round an error, so recall is 0/0 and precision 0 of 1.
+    found = round_table([RoundRow("t", "error", "non_error"), RoundRow("t", "skipped", "skipped")])
+    assert found["matrix"] == [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
+    assert found["recall"] == {"undefined": "H1 called no round an error"}
+    assert found["precision"] == 0
+
+
+def test_choose_audit_prefers_people_and_says_what_is_missing(audited: Audited) -> None:
+    assert choose_audit(audited.study) == (audited.audit, SIMULATED)
+    with pytest.raises(InputError, match="no audit named 'B'"):
+        choose_audit(audited.study, "B")
+    with pytest.raises(InputError, match="draw_audit"):
+        choose_audit(make_study("empty"))
+    with pytest.raises(InputError, match="no source of labels"):
+        choose_audit(audited.study, "", "robots")
+
+
+def test_command_prints_json_and_text(audited: Audited) -> None:
+    out = StringIO()
+    call_command("agreement", "s1", "--json", "--resamples", "200", stdout=out)
+    report = json.loads(out.getvalue())
+    assert report["is_simulated"] is True
+    assert report["auto_h1"]["scores"]["ap"]["mae"]["resamples"] == 200
+    out = StringIO()
+    call_command("agreement", "s1", "--resamples", "200", stdout=out)
+    assert "SIMULATED labels" in out.getvalue()
+    assert "Cohen's kappa" in out.getvalue()
