@@ -140,27 +140,36 @@ def score_cell(estimate: dict[str, Any], score: str, statistic: str) -> dict[str
 
 def link_view(links: dict[str, Any]) -> dict[str, Any]:
     """Link precision with its count, and both intervals drawn on an axis from 0 to 1."""
+    found = links["overall"]
     return {
-        "k": links["k"],
-        "n": links["n"],
-        "cannot_tell": links["cannot_tell"],
-        "tasks": links["tasks"],
-        "wilson": interval_view({"point": links["precision"], "interval": links["interval"]}, 0, 1),
-        "clustered": interval_view({"point": links["precision"], "interval": links["cluster_interval"]}, 0, 1),
+        **found,
+        "wilson_interval": interval_view({"point": found["point"], "interval": found["wilson"]}, 0, 1),
+        "cluster_interval": interval_view({"point": found["point"], "interval": found["cluster_robust"]}, 0, 1),
     }
 
 
 def round_view(rounds: dict[str, Any]) -> dict[str, Any] | None:
     """The cross-tabulation of labeled rounds (the paper's Table A10); None where no round is labeled."""
-    if not rounds["n"]:
+    if not rounds["rounds"]:
         return None
-    names = [name.replace("_", "-").capitalize() for name in rounds["categories"]]
-    view = matrix_view(rounds, "Rounds", "H1", "Automatic")
-    view["note"] = f"{rounds['n']} rounds"
+    names = [name.replace("_", "-").capitalize() for name in rounds["labels"]]
+    view = matrix_view({"matrix": rounds["matrix"], "categories": names}, "Rounds", "H1", "Automatic")
+    view["note"] = f"{rounds['rounds']} rounds"
     view["columns"] = [{"text": name} for name in names]
     for row, name in zip(view["rows"], names, strict=True):
         row["label"], row["text"] = "", name
+    view["shares"] = [
+        {"term": f"{measure.capitalize()} of error", **score_share(rounds[measure]["error"])}
+        for measure in ("recall", "precision")
+    ]
     return view
+
+
+def score_share(share: dict[str, Any]) -> dict[str, str]:
+    """A share as `k of n` with its value, or the reason why it has none."""
+    if isinstance(share["point"], dict):
+        return {"text": _DASH, "reason": share["point"]["undefined"]}
+    return {"text": f"{share['k']} of {share['n']}, {share['point']:.3f}", "reason": ""}
 
 
 def left_out_rows(blocks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

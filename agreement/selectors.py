@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Q, QuerySet
 
 from agreement.stats.groups import GroupRow
+from agreement.stats.links import AuditedLink
+from agreement.stats.process import ROUND_LABELS, AuditedRound
 from annotation.models import Audit, Item, ItemKind, LabelAction, LabelerRole, LabelVersion
-from lseval.domain.labels import UNJUDGED, LinkLabel
+from lseval.domain.labels import UNJUDGED
 from lseval.models import Study, Verdict
+from lseval.pipeline.stage2 import DEFAULT_LINK_POLICY
 
 PEOPLE, SIMULATED = "people", "simulated"
 LABEL_SOURCES = (PEOPLE, SIMULATED)
@@ -29,26 +32,6 @@ class Disagreement:
     auto: str
     h1: str
     h2: str
-
-
-@dataclass(frozen=True)
-class LinkRow:
-    """One labeled round-group link: the task it belongs to, its model and type, and H1's label."""
-
-    task_id: str
-    run_id: int
-    model_name: str
-    error_type: str
-    label: str
-
-
-@dataclass(frozen=True)
-class RoundRow:
-    """One labeled round: the automatic consensus and H1's label, each error, non_error or skipped."""
-
-    task_id: str
-    automatic: str
-    label: str
 
 
 def audits_with_labels(study: Study) -> list[tuple[Audit, dict[str, int]]]:
@@ -109,30 +92,30 @@ def group_rows(audit: Audit, source: str) -> list[GroupRow]:
     ]
 
 
-def link_rows(audit: Audit, source: str) -> list[LinkRow]:
-    """The links that H1 labeled, in the order of items."""
+def link_rows(audit: Audit, source: str) -> list[AuditedLink]:
+    """The links that H1 labeled, in the order of items, with what precision is broken down by."""
     labels = _labels_by_item(audit, source, ItemKind.LINK)
     items = Item.objects.filter(audit=audit, kind=ItemKind.LINK, id__in=list(labels)).order_by("id")
-    rows = items.values_list(
-        "id", "run__task__key", "run_id", "run__model__name", "round__failure_node__error_type"
-    )
+    rows = items.values_list("id", "run__task__key", "round__failure_node__error_type", "run__model__name")
+    policy = audit.study.settings.get("link_policy", DEFAULT_LINK_POLICY)
     return [
-        LinkRow(task_key, run_id, model, error_type or "", labels[item_id][LabelerRole.H1])
-        for item_id, task_key, run_id, model, error_type in rows
+        AuditedLink(task_key, labels[item_id][LabelerRole.H1], error_type or "", model, policy)
+        for item_id, task_key, error_type, model in rows
         if LabelerRole.H1 in labels[item_id]
     ]
 
 
-def round_rows(audit: Audit, source: str) -> list[RoundRow]:
-    """The rounds that H1 labeled beside the automatic consensus; a round set aside before judging is skipped."""
+def round_rows(audit: Audit, source: str) -> list[AuditedRound]:
+    """The rounds that H1 labeled and the judges have settled; one set aside before judging is skipped."""
     labels = _labels_by_item(audit, source, ItemKind.ROUND)
     items = Item.objects.filter(audit=audit, kind=ItemKind.ROUND, id__in=list(labels)).order_by("id")
     rows = items.values_list("id", "run__task__key", "round__skip_reason", "round__consensus__verdict")
-    return [
-        RoundRow(task_key, "skipped" if skip_reason else verdict or UNJUDGED, labels[item_id][LabelerRole.H1])
-        for item_id, task_key, skip_reason, verdict in rows
-        if LabelerRole.H1 in labels[item_id]
-    ]
+    found = []
+    for item_id, task_key, skip_reason, verdict in rows:
+        automatic = "skipped" if skip_reason else verdict
+        if LabelerRole.H1 in labels[item_id] and automatic in ROUND_LABELS:
+            found.append(AuditedRound(task_key, labels[item_id][LabelerRole.H1], automatic))
+    return found
 
 
 def disagreements(audit: Audit, source: str) -> list[Disagreement]:
@@ -164,6 +147,3 @@ def automatic_judges(audit: Audit) -> list[str]:
     """The judges, with their versions, whose verdicts the audit's groups carry."""
     verdicts = Verdict.objects.filter(group__items__audit=audit)
     return [f"{name} {version}" for name, version in verdicts.values_list("judge", "judge_version").distinct()]
-
-
-LINK_OUTCOMES = [label.value for label in LinkLabel]

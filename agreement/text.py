@@ -19,11 +19,8 @@ def report_text(report: dict[str, Any]) -> str:
     ]
     for key, title in _BLOCKS.items():
         lines += ["", *_block_lines(report[key], title)]
-    links = report["links"]
-    lines += [
-        "",
-        f"Link precision: {links['k']}/{links['n']} {_estimate_text(links['precision'], links['interval'])}",
-    ]
+    links = report["links"]["overall"]
+    lines += ["", f"Link precision: {links['k']}/{links['n']} {_estimate_text(links['point'], links['wilson'])}"]
     return "\n".join(lines)
 
 

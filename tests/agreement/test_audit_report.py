@@ -9,16 +9,18 @@ from uuid import uuid4
 import pytest
 from django.core.management import call_command
 
-from agreement.reporting import audit_report, choose_audit, link_precision, round_table
-from agreement.selectors import PEOPLE, SIMULATED, LinkRow, RoundRow, disagreements, group_rows
+from agreement.reporting import audit_report, choose_audit
+from agreement.selectors import PEOPLE, SIMULATED, disagreements, group_rows
 from annotation.labels import submit_label, undo_last
 from annotation.leases import claim_next
 from annotation.models import LabelerRole
-from annotation.services import queue_of, seat
+from annotation.sampling import Plan
+from annotation.services import create_audit, queue_of, seat
+from annotation.simulation import simulate_labels
 from lseval.errors import InputError
-from lseval.models import Verdict
+from lseval.models import FailureNode, Link, Verdict
 from tests.agreement.conftest import Audited
-from tests.factories import make_study, make_user
+from tests.factories import give_verdict, make_run, make_study, make_user
 
 
 def test_matrices_have_the_first_source_in_the_rows(audited: Audited) -> None:
@@ -32,7 +34,7 @@ def test_matrices_have_the_first_source_in_the_rows(audited: Audited) -> None:
 def test_coefficients_are_those_of_the_matrix(audited: Audited) -> None:
     block = audit_report(audited.audit, SIMULATED)["auto_h1"]
     assert block["observed"] == pytest.approx(4 / 6)
-    # Both margins are C 3, I 2, U 1 of 6: expected (9 + 4 + 1) / 36 = 14/36; kappa = (4/6 - 14/36) / (22/36) = 10/22.
+    # Both margins are C 3, I 2, U 1 of 6: expected (9 + 4 + 1) / 36; kappa = (4/6 - 14/36) / (22/36) = 10/22.
     assert block["kappa"] == pytest.approx(10 / 22)
 
 
@@ -89,35 +91,22 @@ def test_rows_come_by_task_and_group_and_cost_the_same_queries(audited: Audited,
     ]
 
 
-def links(*labels: str) -> list[LinkRow]:
-    return [LinkRow(f"t{place % 3}", 1, "m", "temporal_error", label) for place, label in enumerate(labels)]
-
-
-def test_link_precision_counts_decided_links_only() -> None:
-    found = link_precision(links("corresponds", "corresponds", "does_not", "cannot_tell"))
-    assert (found["k"], found["n"], found["cannot_tell"]) == (2, 3, 1)
-    assert found["precision"] == pytest.approx(2 / 3)
-
-
-def test_link_precision_of_one_has_an_interval_with_width() -> None:
-    found = link_precision(links(*["corresponds"] * 6))
-    # Wilson at k = n = 6: 6 / (6 + 1.959964**2) = 0.6097.
-    assert found["interval"] == [pytest.approx(0.60966, abs=1e-5), 1.0]
-    assert found["cluster_interval"][0] < found["interval"][0]
-
-
-def test_link_precision_of_nothing_is_undefined_with_a_reason() -> None:
-    found = link_precision([])
-    assert found["precision"] == {"undefined": "no link has been decided"}
-    assert "undefined" in found["interval"]
-
-
-def test_round_table_has_people_in_the_rows_and_says_undefined_for_zero_by_zero() -> None:
-    # Table A10 in small: H1 calls no round an error, so recall is 0/0 and precision 0 of 1.
-    found = round_table([RoundRow("t", "error", "non_error"), RoundRow("t", "skipped", "skipped")])
-    assert found["matrix"] == [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
-    assert found["recall"] == {"undefined": "H1 called no round an error"}
-    assert found["precision"] == 0
+def test_links_carry_what_precision_is_broken_down_by(db: None) -> None:
+    run = make_run(make_study())
+    give_verdict(run, "I", "C")
+    round_, group = run.rounds.get(number=2), run.answer_groups.get(number=1)
+    node = FailureNode.objects.create(run=run, round=round_, error_type="temporal_error")
+    Link.objects.create(run=run, node=node, round=round_, group=group)
+    plan = Plan(tasks=1, responses_per_task=1, link_trajectories=1, round_trajectories=1)
+    audit = create_audit(run.study, plan, 1, "A", None)
+    said = {"group": "C", "link": "corresponds", "round": "error"}
+    simulate_labels(audit, LabelerRole.H1, lambda item: said[item.kind], 1, 0)
+    report = audit_report(audit, SIMULATED)
+    assert (report["links"]["overall"]["k"], report["links"]["overall"]["n"]) == (1, 1)
+    assert list(report["links"]["by_type"]) == ["temporal_error"]
+    assert list(report["links"]["by_judge_setting"]) == ["both"]
+    # Of the two rounds, one is pre-skipped as a listing and the other waits for the judges, so only one counts.
+    assert report["rounds"]["matrix"] == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
 
 
 def test_choose_audit_prefers_people_and_says_what_is_missing(audited: Audited) -> None:
