@@ -12,6 +12,7 @@ from lseval.domain.answers import GroupDraft, GroupedAnswer
 from lseval.domain.citations import Citations, Mention, distinct, find_citations
 from lseval.domain.group_text import title_of
 from lseval.domain.markdown_blocks import parse_blocks
+from lseval.domain.refusals import is_refusal
 from lseval.domain.sections import by_headings
 from lseval.domain.spans import holds
 from lseval.domain.unit_finder import UnitFinder
@@ -34,7 +35,8 @@ def group_answer(text: str) -> GroupedAnswer:
     response, each once, so that none is lost. Where the whole answer is one group that cites nothing, the
     list of sources is part of the group.
 
-    Any text has a result: blank text has no groups and the method "none". Takes time linear in the text.
+    Any text has a result: blank text has no groups and the method "none", and so has a short response that cites
+    nothing and opens by saying that there is no answer: it supplies none. Takes time linear in the text.
     """
     document = parse_blocks(text)
     cited = find_citations(document)
@@ -45,6 +47,8 @@ def group_answer(text: str) -> GroupedAnswer:
         start, end = blocks[0].start, blocks[-1].end
         method, units = "prose", [Unit(start, end, title_of(text[start:end]))]
     mentions = [cited.between(unit.start, unit.end) for unit in units]
+    if method == "prose" and not cited.inline and not cited.listed and is_refusal(text):
+        units, mentions = [], []
     if len(units) == 1 and not any(mention.url for mention in mentions[0]):
         units = [replace(units[0], end=len(text.rstrip()))]
         mentions = [(*mentions[0], *(mention for mention in cited.listed if mention.start >= units[0].start))]

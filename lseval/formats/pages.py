@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lseval.domain.labels import PageOutcome
@@ -21,8 +22,8 @@ class PageCollector:
     """One page for each URL, in the order first read.
 
     URLs that differ only in their fragment are one page, under the URL met first. Windows are joined in the
-    order read with a blank line between them, and a window met before is not repeated. A page of which any
-    reading succeeded is `ok`; else it has the last outcome and no text.
+    order read with a blank line between them; a window that stands in another one is not repeated. A page of which
+    any reading succeeded is `ok`; else it has the last outcome and no text.
     """
 
     def __init__(self) -> None:
@@ -56,13 +57,18 @@ class PageCollector:
         return tuple(
             PageRecord(
                 url=page.url,
-                text="\n\n".join(page.windows),
+                text="\n\n".join(_not_within_another(page.windows)),
                 title=page.title,
                 outcome=page.outcome,
                 retrieved_at=page.retrieved_at,
             )
             for page in self._pages.values()
         )
+
+
+def _not_within_another(windows: Collection[str]) -> list[str]:
+    """The windows, in order, without those that are part of a longer one."""
+    return [text for text in windows if not any(len(text) < len(other) and text in other for other in windows)]
 
 
 def outcome_of_text(text: str) -> str:

@@ -47,3 +47,10 @@ def test_empty_url_is_no_page():
     pages = PageCollector()
     pages.add("  ", "text")
     assert pages.records() == ()
+
+
+def test_a_window_that_stands_in_a_longer_one_is_not_repeated() -> None:
+    collector = PageCollector()
+    for text in ("was opened in 1962", "The ferry was opened in 1962.", "It is 840 m long."):
+        collector.add("https://ferries.example/aldis", text)
+    assert collector.records()[0].text == "The ferry was opened in 1962.\n\nIt is 840 m long."

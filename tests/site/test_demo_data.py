@@ -115,13 +115,20 @@ def test_every_call_is_answered_once_and_is_one_of_the_five_tools(run: Run) -> N
     assert {call["name"] for call, _ in calls_with_results(run)} <= set(TOOLS)
 
 
+def urls_by_page_id(run: Run) -> dict[str, str]:
+    """The page that each identifier stands for, as `open_page` told it."""
+    opened = [result["content"] for call, result in calls_with_results(run) if call["name"] == "open_page"]
+    found = (re.match(r"Page identifier: (\S+)\n.*?\nAddress: (\S+)", text, re.DOTALL) for text in opened)
+    return {match[1]: match[2] for match in found if match}
+
+
 @each_run
 def test_what_was_read_is_a_literal_window_of_the_page(run: Run) -> None:
     pages = pages_of(run)
     for call, result in calls_with_results(run):
         if result["is_error"] or call["name"] not in {"read_page", "find_in_page", "extract"}:
             continue
-        text = pages[result["page"]["url"]]["text"]
+        text = pages[urls_by_page_id(run)[call["arguments"]["page_id"]]]["text"]
         if call["name"] == "read_page":
             start = call["arguments"]["offset"]
             end = start + call["arguments"].get("max_chars", READ_CHARS)
@@ -163,7 +170,7 @@ def test_a_page_says_the_same_in_every_run() -> None:
 @each_run
 def test_every_cited_page_is_among_the_pages_and_nothing_else_is_kept(run: Run) -> None:
     cited = {url.rstrip(".;:") for url in URL.findall(run["final_answer"])}
-    opened = {result["page"]["url"] for _, result in calls_with_results(run) if "page" in result}
+    opened = {call["arguments"]["url"] for call, _ in calls_with_results(run) if call["name"] == "open_page"}
     assert cited | opened == set(pages_of(run))
 
 

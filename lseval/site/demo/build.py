@@ -117,8 +117,7 @@ def _truth(study: Study) -> Callable[[Item], str | None]:
 
     def label(item: Item) -> str | None:
         if item.kind == ItemKind.GROUP and item.group is not None:
-            labels = by_run[item.run_id]
-            return labels[item.group.number - 1] if item.group.number <= len(labels) else None
+            return by_run[item.run_id][item.group.number - 1]
         if item.kind == ItemKind.LINK and item.group is not None and item.round is not None:
             words = " ".join(
                 f"{turn.text} {call.observation or ''}"
