@@ -32,6 +32,7 @@ AUDIT = "First audit"
 DATA = Path(__file__).resolve().parent.parent / "demo_data"
 _PLAN = Plan(tasks=6, responses_per_task=4, h2_tasks=3, link_trajectories=12, round_trajectories=0)
 _SEED = 946
+_LABEL_SEED = 2026
 _ERROR_RATES = {LabelerRole.H1: 0.02, LabelerRole.H2: 0.05}
 
 Watch = Callable[[str, int], AbstractContextManager[Steps]]
@@ -100,7 +101,7 @@ def _draw(study: Study) -> Audit:
     truth = _truth(study)
     for role in (LabelerRole.H1, LabelerRole.H2):
         seat(queue_of(audit, role), User.objects.get(username=role.lower()))
-        simulate_labels(audit, role, truth, _SEED, _ERROR_RATES[role])
+        simulate_labels(audit, role, truth, _LABEL_SEED, _ERROR_RATES[role])
     return audit
 
 

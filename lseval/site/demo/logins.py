@@ -48,10 +48,11 @@ def ensure_logins(study: Study, var: Path) -> list[Login]:
     logins = []
     for username, role, purpose in _PEOPLE:
         user, is_new = User.objects.get_or_create(username=username)
-        if not is_new and not user.memberships.filter(study=study).exists():
-            raise InputError(f"there is a user {username!r} who is none of the demo's: rename or remove that user.")
         login = known.get(username)
-        if login is None or not user.check_password(login.password):
+        holds = login is not None and user.check_password(login.password)
+        if not is_new and not holds and not user.memberships.filter(study=study).exists():
+            raise InputError(f"there is a user {username!r} who is none of the demo's: rename or remove that user.")
+        if login is None or not holds:
             login = Login(username, secrets.token_urlsafe(9), purpose)
             user.set_password(login.password)
             user.save(update_fields=["password"])
