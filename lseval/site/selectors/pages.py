@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from lseval.models import Citation, Page, Run, Study
+from lseval.rendering import web_link
 from lseval.site.quantities import counted
-from lseval.site.rendering import web_link
 
 TEXT_LIMIT = 500_000
 """Characters of a snapshot that its page shows, counted from the start or around the quotation."""

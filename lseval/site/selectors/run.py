@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 
 from lseval.models import AnswerGroup, Citation, Link, Page, Rubric, Run, Study, Verdict
 from lseval.pipeline.stage1 import pages_by_key
+from lseval.rendering import MARKDOWN_LIMIT, render_markdown, web_link
 from lseval.site.quantities import WAITING, LabelCounts, counted
-from lseval.site.rendering import MARKDOWN_LIMIT, render_markdown, web_link
 from lseval.site.selectors.judges import JudgeName
 from lseval.site.selectors.rounds import RoundShown, rounds_of
 from lseval.site.selectors.scores import ScoredRun, scored_run

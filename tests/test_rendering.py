@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lseval.site.rendering import MARKDOWN_LIMIT, render_markdown, web_link
+from lseval.rendering import MARKDOWN_LIMIT, render_markdown, web_link
 
 
 def test_markdown_becomes_lists_tables_and_emphasis() -> None:
