@@ -56,7 +56,11 @@ class ItemKind(models.TextChoices):
 
 
 class Item(models.Model):
-    """One thing to label. A link item is kept as its round and group, so that it outlives a new Stage 2."""
+    """One thing to label. A link item is kept as its round and group, so that it outlives a new Stage 2.
+
+    `snapshots` fixes what every labeler of a group is shown: a list of {url, page}, one per cited URL in order,
+    where `page` is the id of its snapshot when the audit was drawn, or null where there was none.
+    """
 
     audit = models.ForeignKey(Audit, models.CASCADE, related_name="items")
     kind = models.CharField(max_length=5, choices=ItemKind.choices)
@@ -64,6 +68,7 @@ class Item(models.Model):
     group = models.ForeignKey(AnswerGroup, models.CASCADE, null=True, blank=True, related_name="items")
     round = models.ForeignKey(Round, models.CASCADE, null=True, blank=True, related_name="items")
     inclusion_probability = models.FloatField()
+    snapshots = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering: ClassVar = ["id"]
@@ -134,13 +139,13 @@ class SlotStatus(models.TextChoices):
 
 
 class Slot(models.Model):
-    """An item's place in a queue. `status` and `version` follow from its label versions."""
+    """An item's place in a queue. `status` and `version` follow from its label versions, late ones left aside."""
 
     queue = models.ForeignKey(Queue, models.CASCADE, related_name="slots")
     item = models.ForeignKey(Item, models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField()
     status = models.CharField(max_length=8, choices=SlotStatus.choices, default=SlotStatus.OPEN)
-    version = models.PositiveIntegerField(default=0, help_text="number of its newest label version; 0 for none")
+    version = models.PositiveIntegerField(default=0, help_text="number of its label version in force; 0 for none")
 
     class Meta:
         ordering: ClassVar = ["queue_id", "position"]
@@ -172,9 +177,10 @@ class LabelAction(models.TextChoices):
 
 
 class LabelVersion(models.Model):
-    """One thing a person did on an item. Versions are appended and never changed; the newest is in force.
+    """One thing a person did on an item. Versions are appended and never changed.
 
-    `is_late` marks work that came in after its lease had passed to somebody else.
+    `is_late` marks work that came in after somebody else had decided the item; it is kept and never in force. The
+    newest of the others is in force; where that is an undo, the item is open again.
     """
 
     slot = models.ForeignKey(Slot, models.CASCADE, related_name="versions")

@@ -17,7 +17,14 @@ _TABS = (
     ("report", "Report"),
 )
 _LABELER_TABS = (("audit", "Your queues"),)
-_UNDER = {"run": "outcome", "label": "audit", "draw_audit": "audit"}
+_UNDER = {
+    "run": "outcome",
+    "observation": "outcome",
+    "page": "outcome",
+    "label": "audit",
+    "guidelines": "audit",
+    "draw_audit": "audit",
+}
 
 
 def study_tabs(access: StudyAccess, url_name: str | None) -> list[dict[str, Any]]:

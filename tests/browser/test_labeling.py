@@ -67,6 +67,7 @@ def wait_until_done(page: Page, number: int) -> None:
     """Until the page says that so many of the twelve items are done."""
     text = f"{number} of 12 done" if number < 12 else "All done"
     page.wait_for_function("text => document.querySelector('main').innerText.includes(text)", arg=text)
+    page.wait_for_load_state("load")  # a key pressed before the scripts are there is lost
 
 
 @pytest.mark.parametrize("width", [1280, 390])

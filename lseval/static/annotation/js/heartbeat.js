@@ -24,6 +24,10 @@ async function beat() {
     tell("There is no connection. What you type is kept in this browser; go on when it is back.");
     return;
   }
+  if (reply.redirected) {
+    tell("You have been logged out. What you type is kept in this browser; log in again and go on.");
+    return;
+  }
   if (reply.ok) tell("");
   if (reply.status !== 409) return;
   clearInterval(timer);

@@ -1,0 +1,274 @@
+"""The pages of the people who label. Whatever they show comes from `labeler_selectors`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import labeler_selectors as selectors
+from annotation import labels, leases, presenting
+from annotation.codebook import QUESTIONS
+from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelError
+from annotation.forms import DecisionForm, LabelForm, SkipForm, UndoForm
+from annotation.models import LabelAction, Seat, Slot
+from lseval.access import require_access
+from lseval.domain.labels import RoundLabel
+from lseval.domain.taxonomy import ErrorType
+from lseval.errors import ConflictError, InputError
+from lseval.models import Role, User
+
+_HEARTBEAT_S = 60
+
+
+def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
+    """The seat of the person who asks; Http404 for whoever has none or is no longer a member.
+
+    PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
+    """
+    user = request.user
+    seat = selectors.seat_of(user, queue_id) if isinstance(user, User) else None
+    if seat is None:
+        raise Http404("no such queue")
+    require_access(request, seat.audit.study.slug, Role.ANNOTATOR)
+    return seat
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def label(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """The next item, or with `?slot=` one that the person holds or decided lately; a POST stores a label."""
+    seat = seat_or_404(request, queue_id)
+    if request.method == "POST":
+        return _submit(request, seat)
+    if "slot" in request.GET:
+        slot = _own_slot_or_404(seat, request.GET["slot"])
+        if slot.status == "open":
+            leases.keep(slot.pk, seat.user)
+    else:
+        found = leases.claim_next(seat.queue, seat.user)
+        if found is None:
+            return _waiting(request, seat)
+        slot = found
+    return _item_page(request, seat, slot)
+
+
+@require_POST
+def label_skip(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Set the item aside for a reason and go on."""
+    seat = seat_or_404(request, queue_id)
+    form = SkipForm(request.POST)
+    slot = _slot_of(seat, form)
+    given = form.cleaned_data
+    try:
+        done = labels.skip(
+            slot.pk,
+            seat.user,
+            given["reason"],
+            request_key=given["request_key"],
+            base_version=given["base_version"],
+            seconds_on_task=given["seconds_on_task"],
+        )
+    except InputError as error:
+        offered = OfferedLabel(LabelAction.SKIP, comment=given["reason"])
+        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=400)
+    except StaleLabelError as error:
+        return _stale_page(request, seat, slot, error)
+    return _go_on(request, seat, done, "Skipped.")
+
+
+@require_POST
+def label_undo(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Take back the last decision and show its item again."""
+    seat = seat_or_404(request, queue_id)
+    form = UndoForm(request.POST)
+    if not form.is_valid():
+        raise InputError("The undo came without its key. Reload the page and try again.")
+    done = labels.undo_last(seat.queue, seat.user, request_key=form.cleaned_data["request_key"])
+    if not done.is_repeat:
+        messages.success(request, "Undone. The item is open again.")
+    return redirect("label", queue_id=queue_id)
+
+
+@require_POST
+def label_heartbeat(request: HttpRequest, queue_id: int) -> JsonResponse:
+    """Keep an item: {held: true, expires_at}, or 409 with {held: false, message} where it is no longer theirs."""
+    seat = seat_or_404(request, queue_id)
+    slot = _slot_in(seat, request.POST.get("slot", ""))
+    try:
+        expires_at = leases.heartbeat(slot.pk, seat.user)
+    except leases.NotHeldError as error:
+        return JsonResponse({"held": False, "code": error.code, "message": str(error)}, status=409)
+    return JsonResponse({"held": True, "expires_at": expires_at.isoformat()})
+
+
+@require_GET
+def label_page(request: HttpRequest, queue_id: int, slot_id: int, number: int) -> HttpResponse:
+    """The cited pages of an item with one of them open: the part that htmx swaps, or the whole page without it."""
+    seat = seat_or_404(request, queue_id)
+    slot = _own_slot_or_404(seat, str(slot_id))
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{reverse('label', args=[queue_id])}?slot={slot.pk}&source={number}")
+    shown = selectors.item_shown(slot)
+    if number not in {source.number for source in shown.sources}:
+        raise Http404("no such cited page")
+    return render(request, "annotation/_sources.html", _sources(seat, slot, shown, str(number)))
+
+
+@require_GET
+def guidelines(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """What the labels mean, and the ten types with their borders."""
+    seat = seat_or_404(request, queue_id)
+    context = {
+        "seat": seat,
+        "audit": seat.audit,
+        "questions": [
+            {"title": question.title, "ask": question.ask, "choices": presenting.choices_of(question.kind, "")}
+            for question in QUESTIONS.values()
+        ],
+        "types": list(ErrorType),
+    }
+    return render(request, "annotation/guidelines.html", context)
+
+
+def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
+    form = LabelForm(request.POST)
+    slot = _slot_of(seat, form)
+    given = form.cleaned_data
+    # The list of types stands on the page whichever button is pressed.
+    error_type = given["error_type"] if given["label"] == RoundLabel.ERROR else ""
+    offered = OfferedLabel(LabelAction.LABEL, given["label"], error_type, given["comment"])
+    try:
+        done = labels.submit_label(
+            slot.pk,
+            seat.user,
+            given["label"],
+            error_type=error_type,
+            comment=given["comment"],
+            request_key=given["request_key"],
+            base_version=given["base_version"],
+            evidence_digest=given["evidence"] or None,
+            seconds_on_task=given["seconds_on_task"],
+        )
+    except InputError as error:
+        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=400)
+    except EvidenceChangedError as error:
+        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=409)
+    except StaleLabelError as error:
+        return _stale_page(request, seat, slot, error)
+    return _go_on(request, seat, done, "Changed." if given["base_version"] else "")
+
+
+def _go_on(request: HttpRequest, seat: Seat, done: labels.Submission, told: str) -> HttpResponse:
+    if done.is_late:
+        messages.warning(
+            request,
+            "Your time on that item had run out, and somebody else has decided it since. What you decided is kept "
+            "beside theirs as a late version.",
+        )
+    elif told and not done.is_repeat:
+        messages.success(request, told)
+    return redirect("label", queue_id=seat.queue_id)
+
+
+def _slot_of(seat: Seat, form: DecisionForm) -> Slot:
+    """The slot that a form is about. Raises InputError for an unreadable form, Http404 for a foreign slot."""
+    if not form.is_valid():
+        names = ", ".join(sorted(form.errors))
+        raise InputError(f"The request cannot be read ({names}). Reload the page and decide again.")
+    return get_object_or_404(Slot, pk=form.cleaned_data["slot"], queue_id=seat.queue_id)
+
+
+def _slot_in(seat: Seat, slot_id: str) -> Slot:
+    if not slot_id.isascii() or not slot_id.isdigit() or len(slot_id) > 18:
+        raise Http404("no such item")
+    return get_object_or_404(Slot, pk=int(slot_id), queue_id=seat.queue_id)
+
+
+def _own_slot_or_404(seat: Seat, slot_id: str) -> Slot:
+    slot = selectors.own_slot(seat, _slot_in(seat, slot_id))
+    if slot is None:
+        raise Http404("not an item of yours")
+    return slot
+
+
+def _stale_page(request: HttpRequest, seat: Seat, slot: Slot, error: StaleLabelError) -> HttpResponse:
+    slot.refresh_from_db()
+    if selectors.own_slot(seat, slot) is None:
+        raise ConflictError(str(error)) from error
+    return _item_page(
+        request, seat, slot, problem=str(error), offered=error.offered, in_force=error.in_force, status=409
+    )
+
+
+def _item_page(
+    request: HttpRequest,
+    seat: Seat,
+    slot: Slot,
+    *,
+    problem: str = "",
+    offered: OfferedLabel | None = None,
+    in_force: Any = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
+    shown = selectors.item_shown(slot)
+    stored = selectors.own_version(slot, seat.user_id)
+    draft = offered or (
+        OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment) if stored else OfferedLabel("")
+    )
+    context = {
+        **_frame(seat),
+        **_sources(seat, slot, shown, request.GET.get("source", "")),
+        **presenting.decision_fields(slot, shown, seat.user_id),
+        "shown": shown,
+        "group": presenting.group_shown(shown),
+        "round": presenting.round_shown(shown),
+        "choices": presenting.choices_of(shown.kind, draft.label),
+        "error_types": presenting.error_types(draft.error_type),
+        "draft_values": draft,
+        "is_skip_offered": draft.action == LabelAction.SKIP,
+        "is_earlier": stored is not None,
+        "shortcuts": presenting.shortcuts_of(shown.kind),
+        "heartbeat_s": _HEARTBEAT_S,
+        "problem": problem,
+        "conflict": _conflict(shown.kind, in_force, offered) if in_force else None,
+    }
+    return render(request, "annotation/label.html", context, status=status)
+
+
+def _conflict(kind: str, in_force: Any, offered: OfferedLabel | None) -> dict[str, Any]:
+    return {
+        "stored": presenting.version_shown(in_force, kind),
+        "offered": presenting.offered_shown(offered, kind) if offered else None,
+    }
+
+
+def _sources(seat: Seat, slot: Slot, shown: selectors.ItemShown, asked: str) -> dict[str, Any]:
+    source = presenting.open_source(shown.sources, asked)
+    return {
+        "seat": seat,
+        "slot": slot.pk,
+        "tabs": [presenting.source_tab(each) for each in shown.sources],
+        "source": presenting.source_shown(source, shown) if source else None,
+    }
+
+
+def _frame(seat: Seat) -> dict[str, Any]:
+    """What stands around every item: progress, own last decisions, and what an undo would undo."""
+    last = selectors.last_decision(seat)
+    return {
+        "seat": seat,
+        "audit": seat.audit,
+        "progress": selectors.progress_of(seat.queue),
+        "recent": [presenting.decision_shown(decision) for decision in selectors.recent_decisions(seat)],
+        "undo_key": presenting.request_key("undo", last.slot_id, last.number, seat.user_id) if last else None,
+    }
+
+
+def _waiting(request: HttpRequest, seat: Seat) -> HttpResponse:
+    waiting = selectors.waiting_in(seat.queue)
+    return render(request, "annotation/waiting.html", {**_frame(seat), "waiting": waiting})

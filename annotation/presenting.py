@@ -1,0 +1,239 @@
+"""The labeling page's item as its template takes it: texts with their marks, links, keys."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection
+from typing import Any, Final
+
+from annotation.codebook import QUESTIONS, Choice, label_word
+from annotation.errors import OfferedLabel
+from annotation.labeler_selectors import Call, Decision, ItemShown, RoundShown, Source, snapshot_text
+from annotation.marking import (
+    LONGEST_SHOWN,
+    MarkedText,
+    group_forms,
+    marked,
+    nearest_passages,
+    shared_words,
+    word_forms,
+)
+from annotation.models import ItemKind, LabelAction, LabelVersion, Slot
+from lseval.domain.labels import GroupLabel, PageOutcome
+from lseval.domain.taxonomy import ErrorType
+from lseval.rendering import render_markdown, web_link
+
+_KEYS_NAMESPACE: Final = uuid.UUID("5f0a7d3c-8e0e-4f7a-9d51-6f5f4a3ab1c2")
+_SHORT_DIGEST: Final = 12
+
+OUTCOMES: Final = {
+    PageOutcome.OK: ("read", "good"),
+    PageOutcome.EMPTY: ("empty", "caution"),
+    PageOutcome.NOT_FOUND: ("not found", "caution"),
+    PageOutcome.WALLED: ("behind a wall", "caution"),
+    PageOutcome.UNAVAILABLE: ("unavailable", "caution"),
+    "no_snapshot": ("no snapshot", "muted"),
+}
+"""A page's outcome as a tag: its words and its tone."""
+
+
+def request_key(action: str, place: int, version: int, user_id: int) -> uuid.UUID:
+    """The key of a page's request.
+
+    It follows from what the page shows, so that a second click and a second window are known as the same request.
+    """
+    return uuid.uuid5(_KEYS_NAMESPACE, f"{action} {place} {version} {user_id}")
+
+
+def decision_fields(slot: Slot, shown: ItemShown, user_id: int) -> dict[str, Any]:
+    """The hidden fields of the forms that decide an item, and the key under which its draft is kept."""
+    return {
+        "slot": slot.pk,
+        "base_version": slot.version,
+        "evidence": shown.evidence_digest,
+        "label_key": request_key("label", slot.pk, slot.version, user_id),
+        "skip_key": request_key("skip", slot.pk, slot.version, user_id),
+        "draft": f"{user_id}-{slot.pk}-{slot.version}",
+    }
+
+
+def choices_of(kind: str, chosen: str) -> list[dict[str, Any]]:
+    """The buttons of a kind of item: value, word, keys, meaning, and the letter where the label has one."""
+    return [_choice(number, choice, chosen) for number, choice in enumerate(QUESTIONS[kind].choices, 1)]
+
+
+def _choice(number: int, choice: Choice, chosen: str) -> dict[str, Any]:
+    return {
+        "value": choice.value,
+        "word": choice.word,
+        "letter": choice.value if choice.value in list(GroupLabel) else "",
+        "key": choice.key,
+        "keys": f"{choice.key} {number}",
+        "number": number,
+        "meaning": choice.meaning,
+        "is_chosen": choice.value == chosen,
+    }
+
+
+def shortcuts_of(kind: str) -> list[dict[str, str]]:
+    """The keys of the labeling page and what they do."""
+    decide = [
+        {"key": f"{choice.key} or {number}", "does": f"Decide: {choice.word}, and go on"}
+        for number, choice in enumerate(QUESTIONS[kind].choices, 1)
+    ]
+    types = [{"key": "t", "does": "Choose the error type"}] if kind == ItemKind.ROUND else []
+    find = [{"key": "/", "does": "Find in the cited page"}] if kind == ItemKind.GROUP else []
+    return [
+        *decide,
+        *types,
+        {"key": "m", "does": "Write a comment"},
+        {"key": "s", "does": "Skip, with a reason"},
+        {"key": "Backspace", "does": "Undo your last decision"},
+        *find,
+        {"key": "g", "does": "Open the guidelines"},
+        {"key": "Esc", "does": "Leave a text field"},
+        {"key": "?", "does": "Show these keys"},
+    ]
+
+
+def error_types(chosen: str) -> list[dict[str, Any]]:
+    """The ten types as the options of a list."""
+    return [
+        {"value": kind.value, "name": kind.display_name, "is_chosen": kind.value == chosen} for kind in ErrorType
+    ]
+
+
+def group_shown(shown: ItemShown) -> dict[str, Any]:
+    """The group's words as HTML. Beside a round its text is plain, with the words marked that the round has too."""
+    group = shown.group
+    if group is None:
+        return {}
+    if shown.round is None:
+        html = render_markdown(group.text)
+    else:
+        html = _marked_words(group.text, _round_forms(shown.round)).html
+    return {
+        "tag": f"answer group {group.number}",
+        "title": group.title,
+        "html": html,
+        "is_plain": shown.round is not None,
+        "fields": [
+            {"name": name, "html": render_markdown(str(value))}
+            for name, value in group.fields.items()
+            if name.casefold() != group.title.casefold()
+        ],
+    }
+
+
+def round_shown(shown: ItemShown) -> dict[str, Any]:
+    """The round's words and calls; with a group beside it, the words marked that the group has too."""
+    found = shown.round
+    if found is None:
+        return {}
+    group = shown.group
+    forms = word_forms(group.title, group.text) if group is not None else frozenset()
+    return {
+        "number": found.number,
+        "text": _marked_words(found.text, forms).html,
+        "calls": [_call(call, forms) for call in found.calls],
+    }
+
+
+def source_shown(source: Source, shown: ItemShown) -> dict[str, Any]:
+    """The open snapshot: its facts, and its text with the passages marked that are nearest to the group's words."""
+    group, page = shown.group, source.page
+    text = snapshot_text(source)
+    forms = group_forms(group.title, group.text, group.fields) if group is not None else frozenset()
+    body = marked(text, nearest_passages(text, forms), anchor="passage-")
+    return {
+        **source_tab(source),
+        "title": page.title if page else "",
+        "live_url": web_link(source.url),
+        "kind": page.get_source_display() if page else "",
+        "retrieved_at": page.retrieved_at if page else None,
+        "digest": page.text_digest[:_SHORT_DIGEST] if page else "",
+        "has_text": bool(text.strip()),
+        "characters": len(text),
+        "html": body.html,
+        "shown": LONGEST_SHOWN,
+        "is_cut": body.is_cut,
+        "marks": range(1, body.marks + 1),
+    }
+
+
+def source_tab(source: Source) -> dict[str, Any]:
+    """A cited page as a tab: its number, its address without the scheme, and its outcome in words."""
+    word, tone = OUTCOMES.get(source.outcome, (source.outcome, "muted"))
+    return {
+        "number": source.number,
+        "url": source.url,
+        "short_url": source.url.removeprefix("https://").removeprefix("http://"),
+        "outcome": word,
+        "tone": tone,
+        "is_read": source.outcome == PageOutcome.OK,
+    }
+
+
+def open_source(sources: Collection[Source], asked: str) -> Source | None:
+    """The source that is asked for by its number, else the first that was read, else the first."""
+    by_number = {str(source.number): source for source in sources}
+    first_read = next((source for source in sources if source.outcome == PageOutcome.OK), None)
+    return by_number.get(asked) or first_read or next(iter(sources), None)
+
+
+def decision_shown(decision: Decision) -> dict[str, Any]:
+    """One of the person's last decisions as a line of the list."""
+    return {
+        "slot": decision.slot.pk,
+        "name": decision.name,
+        **version_shown(decision.version, decision.slot.item.kind),
+    }
+
+
+def version_shown(version: LabelVersion, kind: str) -> dict[str, Any]:
+    """A version in words: what was decided, with which type and comment."""
+    words = {LabelAction.SKIP: "Skipped", LabelAction.UNDO: "Undone"}
+    return {
+        "label": version.label,
+        "letter": version.label if version.label in list(GroupLabel) else "",
+        "word": words.get(LabelAction(version.action)) or label_word(kind, version.label),
+        "error_type": _type_name(version.error_type),
+        "comment": version.comment,
+        "at": version.created_at,
+    }
+
+
+def offered_shown(offered: OfferedLabel, kind: str) -> dict[str, Any]:
+    """What was sent and not stored, in the words of `version_shown`."""
+    is_skip = offered.action == LabelAction.SKIP
+    return {
+        "letter": offered.label if offered.label in list(GroupLabel) else "",
+        "word": "Skipped" if is_skip else label_word(kind, offered.label),
+        "error_type": _type_name(offered.error_type),
+        "comment": offered.comment,
+    }
+
+
+def _type_name(value: str) -> str:
+    return next((kind.display_name for kind in ErrorType if kind.value == value), value)
+
+
+def _round_forms(found: RoundShown) -> frozenset[str]:
+    return word_forms(found.text, *(call.observation or "" for call in found.calls))
+
+
+def _marked_words(text: str, forms: Collection[str]) -> MarkedText:
+    return marked(text, shared_words(text, forms) if forms else ())
+
+
+def _call(call: Call, forms: Collection[str]) -> dict[str, Any]:
+    body = _marked_words(call.observation or "", forms)
+    return {
+        "name": call.name,
+        "arguments": json.dumps(call.arguments, ensure_ascii=False),
+        "observation": body.html,
+        "has_observation": bool((call.observation or "").strip()),
+        "is_cut": body.is_cut,
+        "is_error": call.is_error,
+    }
