@@ -56,7 +56,7 @@ def audit_run(run_id: int) -> Counter[str]:
     rounds = [found for found in every if not found.skip_reason]
     opinions = {
         found.pk: _Opinions(
-            judge_round_a(run.task.question, rubric, under_audit, seen[place]),
+            judge_round_a(run.task.question, rubric, under_audit, seen[place], seen[:place]),
             judge_round_b(run.task.question, rubric, under_audit, seen[place], seen[:place]),
         )
         for place, found in enumerate(every)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lseval.judging.embedded.attributes import attributes
 from lseval.judging.embedded.claims import MOST_CLAIMS, claims_of_group, claims_of_text
 from lseval.judging.embedded.names import names
 from lseval.judging.embedded.passages import PageIndex
@@ -27,6 +28,7 @@ from lseval.judging.embedded.text import LONGEST_SENTENCE, sentence_spans, token
         ("snake_case stays, _emphasis_ goes", "snake_case stays, emphasis goes"),
         ("a\x00b", "a b"),
         ("【北京大学】很大", "【北京大学】很大"),
+        ("It covers 90 m² and is old².", "It covers 90 m² and is old."),
     ],
 )
 def test_plain_words_lose_markup_markers_and_addresses(text: str, plain: str) -> None:
@@ -82,6 +84,44 @@ def test_sentences_that_repeat_fields_or_speak_of_sources_claim_nothing_more() -
 )
 def test_saying_where_a_claim_comes_from_is_no_part_of_it(text: str) -> None:
     assert [claim.value for claim in claims_of_text(text)] == ["it opened in 1987."]
+
+
+def test_list_of_attributes_is_a_claim_for_each() -> None:
+    claims = claims_of_group(
+        "Harbour Museum",
+        "- **Harbour Museum**: owner: City of Esbjerg; opened in 1987, area 1,200 m² (two halls, one yard)",
+        {},
+    )
+    assert [(claim.kind, claim.text) for claim in claims[1:]] == [
+        ("field", "owner: City of Esbjerg"),
+        ("field", "opened in: 1987"),
+        ("field", "area 1,200 m² (two halls, one yard)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It opened in 1987, and since the extension of the old customs house it has been shown in 4 halls.",  # long
+        "It is large, old and open.",  # no values
+        "It opened on May 12, 1987.",  # the comma is the date's
+    ],
+)
+def test_running_text_is_no_list_of_attributes(text: str) -> None:
+    assert attributes(text) == []
+
+
+def test_links_after_the_last_sentence_name_sources_and_claim_nothing() -> None:
+    text = "It opened in 1987. [Daily Harbour](https://news.example), [museum](https://m.example/a)"
+    assert [claim.value for claim in claims_of_text(text)] == ["It opened in 1987."]
+    assert [claim.value for claim in claims_of_text("It holds [Moby Dick](https://m.example).")] == [
+        "It holds Moby Dick."
+    ]
+
+
+def test_field_that_links_to_a_page_claims_nothing() -> None:
+    fields = {"Link": "[page](https://m.example)", "Page": "[here](https://m.example)", "City": "Esbjerg"}
+    assert [claim.text for claim in claims_of_group("Museum", "", fields)] == ["Museum", "City: Esbjerg"]
 
 
 @pytest.mark.parametrize("text", ["", "[1](https://m.example)", "\x00", "---", "the of and"])

@@ -21,7 +21,14 @@ from lseval.judging.embedded.quantities import quantities
         ("$4,5", 4.5, "$"),
         ("€3bn", 3_000_000_000, "€"),
         ("$2m", 2_000_000, "$"),
-        ("2 m", 2, ""),
+        ("2 m", 2, "m"),
+        ("412 metres", 412, "m"),
+        ("a 12-meter wall", 12, "m"),
+        ("3.5 km²", 3.5, "km²"),
+        ("840 square kilometres", 840, "km²"),
+        ("65 dB(A)", 65, "dB"),
+        ("55 kilometres an hour", 55, "km/h"),
+        ("7 moths", 7, ""),
         ("41.3 %", 41.3, "%"),
         ("41.3 percent", 41.3, "%"),
         ("４２ 人", 42, ""),
@@ -82,6 +89,11 @@ def told(claim: str, page: str) -> bool:
         ("12 March 2024", "March 2024"),
         ("03/12/2024", "12 March 2024"),
         ("the 1990s", "1994"),
+        ("412 m", "412 metres"),
+        ("1.9 km", "1,900 m"),
+        ("3 per cent", "3%"),
+        ("2 million", "2,000,000"),
+        ("412 m", "412"),
     ],
 )
 def test_same_quantity_told_otherwise(claim: str, page: str) -> None:
@@ -99,6 +111,9 @@ def test_same_quantity_told_otherwise(claim: str, page: str) -> None:
         ("12 March 2024", "13 March 2024"),
         ("13/12/2024", "12 March 2024"),
         ("November 2", "2004"),
+        ("412 m", "412 kg"),
+        ("412 m", "412 km"),
+        ("1.9 km", "1,800 m"),
     ],
 )
 def test_another_quantity_is_not_the_same(claim: str, page: str) -> None:

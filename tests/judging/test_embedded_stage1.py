@@ -240,13 +240,16 @@ def test_measured_shares_worked_by_hand() -> None:
     assert measured.two_way_balanced_accuracy == pytest.approx(17 / 24)
     assert measured.three_way_accuracy == 6 / 10
     assert measured.macro_f1 == pytest.approx((6 / 9 + 4 / 8 + 2 / 3) / 3)
+    # People give 4, 4, 2 of the degrees, the judge 5, 4, 1: chance (20 + 16 + 2) / 100, kappa (0.6 - 0.38) / 0.62.
+    assert measured.three_way_kappa == pytest.approx(0.22 / 0.62)
 
 
 def test_measures_of_nothing_are_undefined() -> None:
     measured = Measured({})
     assert measured.rows == 0
     assert measured.two_way_accuracy is measured.two_way_balanced_accuracy is measured.three_way_accuracy is None
-    assert measured.macro_f1 is None
+    assert measured.macro_f1 is measured.three_way_kappa is None
+    assert Measured({(SUPPORTED, SUPPORTED): 2}).three_way_kappa is None
     assert Measured({(SUPPORTED, SUPPORTED): 2}).two_way_balanced_accuracy is None
 
 
@@ -259,9 +262,9 @@ def test_agrees_with_people_on_wice_as_often_as_is_stated() -> None:
     assert measured.two_way_balanced_accuracy is not None
     assert measured.three_way_accuracy is not None
     assert measured.macro_f1 is not None
-    assert measured.two_way_accuracy >= 0.77
-    assert measured.two_way_balanced_accuracy >= 0.76
-    assert measured.three_way_accuracy >= 0.60
+    assert measured.two_way_accuracy >= 0.78
+    assert measured.two_way_balanced_accuracy >= 0.77
+    assert measured.three_way_accuracy >= 0.61
     assert measured.macro_f1 >= 0.55
 
 

@@ -126,6 +126,44 @@ def test_a_skips_a_round_with_nothing_to_check(round_: RoundUnderAudit) -> None:
     assert judgement.explanation
 
 
+def test_a_accepts_words_that_an_earlier_observation_bears_out() -> None:
+    told = read(2, WINDY, text="The Harbour Museum opened in 1987 in Esbjerg.")
+    assert judge_round_a(QUESTION, RUBRIC, (RIGHT,), told).verdict == "error"
+    assert judge_round_a(QUESTION, RUBRIC, (RIGHT,), told, (read(1, MUSEUM),)).verdict == "skipped"
+    wrong = say(2, "The Harbour Museum opened in 1992.")
+    judgement = judge_round_a(QUESTION, RUBRIC, (WRONG_YEAR,), wrong, (read(1, MUSEUM),))
+    assert (judgement.verdict, judgement.groups) == ("error", (1,))
+    assert "nothing observed so far" in judgement.explanation
+
+
+def test_a_does_not_hold_another_pages_figure_against_what_the_cited_page_bears_out() -> None:
+    older = read(1, "The Harbour Museum opened in 1986, says the directory. " + WINDY)
+    assert a(older, RIGHT).verdict == "non_error"
+    assert a(older, WRONG_YEAR).verdict == "error"
+
+
+def test_a_calls_a_namesakes_page_a_wrong_entity() -> None:
+    namesake = read(1, "The Fishing Hall in Ribe opened in 1978. Do not confuse it with Fishing Pavilion. " + WINDY)
+    judgement = a(namesake, INVENTED)
+    assert (judgement.verdict, judgement.error_type, judgement.groups) == ("error", "wrong_entity", (2,))
+
+
+def test_a_flags_an_observation_that_breaks_a_condition() -> None:
+    rubric = RubricRecord(2, constraints=("It opened before 1980.",))
+    late = GroupUnderAudit(1, "Harbour Museum", "The Harbour Museum is in Esbjerg.", "I")
+    judgement = judge_round_a(QUESTION, rubric, (late,), read(1, MUSEUM))
+    assert (judgement.verdict, judgement.error_type, judgement.groups) == ("error", "temporal_error", (1,))
+    fits = RubricRecord(2, constraints=("It opened before 1990.",))
+    assert judge_round_a(QUESTION, fits, (late,), read(1, MUSEUM)).verdict == "non_error"
+
+
+def test_b_traces_the_groups_words_and_not_the_conditions() -> None:
+    broken = ClaimCheck("condition: It has submarines, periscopes and torpedoes.", "contradicted")
+    kept = GroupUnderAudit(1, "Harbour Museum", "It opened in 1987 in Esbjerg.", "I", (broken,))
+    assert b(say(1, "Submarines, periscopes and torpedoes."), kept).verdict == "non_error"
+    assert b(say(1, "The Harbour Museum opened in 1987 in Esbjerg."), kept).verdict == "error"
+
+
 def test_b_traces_an_incorrect_groups_content_to_the_round_that_holds_it() -> None:
     judgement = b(read(1, "Fishing Pavilion in Skagen opened in 1978, designed by Ole Vind."), RIGHT, INVENTED)
     assert (judgement.verdict, judgement.groups) == ("error", (2,))
@@ -205,6 +243,9 @@ GOOD = GroupUnderAudit(9, "Other Place", "Other Place", "C", (ClaimCheck("Opened
         ),
         ("Museum", failed("Museum", status="not_found"), RUBRIC, ErrorType.WRONG_ENTITY),
         ("Museum", failed("City: Skagen", status="not_found"), RUBRIC, ErrorType.SCOPE_ERROR),
+        ("Museum", failed("condition: It is free."), RUBRIC, ErrorType.CONSTRAINT_VIOLATION),
+        ("Museum", failed("condition on the place: It is in Ribe."), RUBRIC, ErrorType.SCOPE_ERROR),
+        ("Museum", failed("condition on the time: It opened before 1950."), RUBRIC, ErrorType.TEMPORAL_ERROR),
         ("Museum", failed("It is old", status="not_found"), RUBRIC, ErrorType.SOURCE_NOT_SUPPORTING),
     ],
 )

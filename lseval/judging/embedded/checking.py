@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lseval.judging.embedded.claims import Claim, is_number_form
+from lseval.judging.embedded.claims import Claim, clauses_of, is_number_form
+from lseval.judging.embedded.meeting import Conflict, counted, home_of, misplaced
 from lseval.judging.embedded.passages import PageIndex, Passage
 from lseval.judging.embedded.quantities import Date, Number, Quantities, quantities
-from lseval.judging.embedded.text import token_forms, tokens
+from lseval.judging.embedded.text import token_forms
 
 SUPPORTED: Final = "supported"
 CONTRADICTED: Final = "contradicted"
@@ -23,16 +24,6 @@ PARTIAL_THRESHOLD: Final = -0.7
 
 _TOPIC_THRESHOLD: Final = 0.5
 _PASSAGES: Final = 3
-_COUNTED_REACH: Final = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A date or an amount that the text tells where the claim tells another. `kind` is `date` or `number`."""
-
-    kind: str
-    claimed: str
-    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +59,13 @@ def check_claim(claim: Claim, index: PageIndex) -> Finding:
 
     Contradicted: a year or an amount of the claim is not told there, and one of those passages, on the same matter,
     tells another year, or another amount of the same unit or counted thing. Supported: it is not contradicted, and
-    `support` reaches `SUPPORT_THRESHOLD`. Not found: neither.
+    `support` reaches `SUPPORT_THRESHOLD`. Not found: neither. Contradicted too: the value is on the page under
+    another field's name, another year or another thing (`meeting.misplaced`).
     """
     sought = claim.forms | claim.context if claim.label else claim.forms
     best = index.best(sought, most=_PASSAGES, context=claim.context)
+    if home := home_of(claim, index):
+        best = [home, *(passage for passage in best if passage is not home)][:_PASSAGES]
     near = index.around(best)
     held = frozenset[str]().union(*(passage.forms for passage in near))
     told = quantities("\n".join(index.words(passage) for passage in near))
@@ -89,6 +83,12 @@ def check_claim(claim: Claim, index: PageIndex) -> Finding:
             conflict = _conflict(claim, index, passage, numbers, dates)
             if conflict:
                 status, place = CONTRADICTED, passage
+                break
+    if conflict is None:
+        for part in clauses_of(claim):
+            if elsewhere := misplaced(part, index):
+                conflict, place = elsewhere
+                status = CONTRADICTED
                 break
     start, end = (place.start, place.end) if place else (0, 0)
     lacking: tuple[Number | Date, ...] = (*numbers, *dates)
@@ -147,18 +147,12 @@ def _conflict(
             if date.year and other.year and not any(mine.is_told_by(other) for mine in claim.quantities.dates):
                 return Conflict("date", _shown(claim, date), words[other.start : other.end].strip())
     for number in numbers:
-        thing = number.unit or _counted(claim.value, number)
+        thing = number.unit or counted(claim.value, number)
         for rival in told.numbers:
             if (
                 thing
-                and thing == (rival.unit or _counted(words, rival))
+                and thing == (rival.unit or counted(words, rival))
                 and not _is_number_told(rival, claim.quantities)
             ):
                 return Conflict("number", _shown(claim, number), words[rival.start : rival.end].strip())
     return None
-
-
-def _counted(text: str, number: Number) -> str:
-    """The form of the word that follows a number, which is what it counts; empty where none does."""
-    following = next(tokens(text[number.end : number.end + _COUNTED_REACH]), None)
-    return following.form if following and not is_number_form(following.form) else ""

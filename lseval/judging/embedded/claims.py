@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
-from lseval.judging.embedded.names import names
+from lseval.judging.embedded.attributes import Attribute, attributes
+from lseval.judging.embedded.names import names, weekdays
 from lseval.judging.embedded.plain import plain_words
 from lseval.judging.embedded.quantities import Quantities, quantities
-from lseval.judging.embedded.text import sentence_spans, token_forms
+from lseval.judging.embedded.text import clause_span, sentence_spans, token_forms, tokens
 
 MOST_CLAIMS: Final = 60
 """A group with more pieces than this is judged by its first ones."""
@@ -50,12 +52,13 @@ class Claim:
 LONGEST_FIELD: Final = 12
 _NO_CLAIM_FIELD: Final = re.compile(
     r"#|no\.?|number|rank(?:ing)?|index|id|序号|排名|编号"
-    r"|(?:\w+ )?(?:urls?|links?|sources?|citations?|references?|来源|链接)",
+    r"|(?:\w+ )?(?:urls?|links?|pages?|websites?|sources?|citations?|references?|来源|链接)",
     re.IGNORECASE,
 )
 _FEWEST_FORMS: Final = 3
 _LONGEST_NAME: Final = 5
 _LONGEST_VALUE: Final = 1_000
+_MOST_CHARS: Final = 50_000
 
 _ABOUT_SOURCES: Final = re.compile(
     r"^(?:this|these|the|all|both|my) (?:\w+ )?(?:conclusions?|findings|answer|information|details?|results?"
@@ -84,46 +87,102 @@ def claims_of_text(text: str, title: str = "") -> list[Claim]:
     """The claims of running words: one per sentence or line that has a fact or at least three tokens.
 
     A sentence that only repeats the title makes no claim of its own, nor does one about how well the answer is
-    backed. `Label: value` claims the value, and *the page says that …* claims what it says. At most `MOST_CLAIMS`.
+    backed. `Label: value` claims the value, and *the page says that …* claims what it says. A list of attributes
+    (`attributes`) makes one claim of kind `field` for each. Links after the last sentence of a line name its
+    sources and claim nothing. At most `MOST_CLAIMS`.
     """
-    subject = frozenset(token_forms(plain_words(title)))
-    found: list[Claim] = []
-    for line in plain_words(text).split("\n"):
-        label = _LABELLED.match(line)
-        body = line[label.end() :] if label else line
-        for start, end in sentence_spans(body):
-            if _ABOUT_SOURCES.search(body[start:end]):
-                continue
-            attribution = _ATTRIBUTION.match(body, start, end)
-            told = body[attribution.end() if attribution else start : end]
-            claim = _claim(told, "statement", subject, label.group().strip(" :：") if label else "")
-            if claim and (claim.has_facts or len(claim.forms) >= _FEWEST_FORMS) and not claim.forms <= subject:
-                found.append(claim)
-                if len(found) >= MOST_CLAIMS:
-                    return found
-    return found
+    named = plain_words(title)
+    return list(islice(_text_claims(text, named, frozenset(token_forms(named))), MOST_CLAIMS))
 
 
 def claims_of_group(title: str, text: str, fields: Mapping[str, str], context: str = "") -> list[Claim]:
     """A group's claims: its title, each field's value, then each sentence of its words that adds to those.
 
-    A field of more than `LONGEST_FIELD` tokens is running words and claims what a sentence claims. Fields that
-    number the groups or name their sources claim nothing. `context` is what the group answers, that is the
-    question; it only helps to choose passages for the title. At most `MOST_CLAIMS`. Empty where the group holds no
-    word that could be compared with a page.
+    A field of more than `LONGEST_FIELD` tokens is running words and claims what a sentence claims; a title or field
+    that is a list of attributes claims each of them. Fields that number the groups or name their sources claim
+    nothing. `context` is what the group answers, that is the question; it only helps to choose passages for the
+    title. At most `MOST_CLAIMS`. Empty where the group holds no word that could be compared with a page.
     """
-    named = _claim(_one_line(title), "title", context=frozenset(token_forms(context)))
+    heading, *listed = attributes(_one_line(title)) or [Attribute(_one_line(title))]
+    named = _claim(heading.value, "title", context=frozenset(token_forms(context)))
     subject = named.forms if named else frozenset()
     found = [named] if named else []
+    found += _attribute_claims(listed, subject)
     for name, value in fields.items():
-        claim = _claim(_one_line(value), "field", subject, _one_line(name))
-        if claim is None or claim.forms <= subject or _NO_CLAIM_FIELD.fullmatch(claim.label_text):
+        if _NO_CLAIM_FIELD.fullmatch(_one_line(name)):
             continue
-        found.append(claim if len(claim.forms) <= LONGEST_FIELD else replace(claim, kind="statement"))
-    told = (claim.forms | claim.context for claim in found if claim.label_text)
-    known = subject.union(*told)
-    found += [claim for claim in claims_of_text(text, title) if not claim.forms <= known]
+        found += _field_claims(_one_line(name), _one_line(_without_source_links(value)), subject)
+    fields_found = [claim for claim in found if claim.kind != "title"]
+    known = subject.union(*({*token_forms(claim.value)} | claim.context for claim in fields_found))
+    told = claims_of_text(text, heading.value)
+    found += [claim for claim in told if not claim.forms <= known]
     return found[:MOST_CLAIMS]
+
+
+def _text_claims(text: str, title: str, subject: frozenset[str]) -> Iterator[Claim]:
+    for line in plain_words(_without_source_links(text)).split("\n"):
+        rest = line[len(title) :].lstrip(" :：–—,-") if title and line.startswith(title) else line
+        if subject and (listed := attributes(rest)):
+            yield from _attribute_claims(listed, subject)
+            continue
+        label = _LABELLED.match(rest)
+        body = rest[label.end() :] if label else rest
+        for start, end in sentence_spans(body):
+            if _ABOUT_SOURCES.search(body[start:end]):
+                continue
+            attribution = _ATTRIBUTION.match(body, start, end)
+            told = body[attribution.end() if attribution else start : end]
+            yield from _sentence_claims(told, label.group().strip(" :：") if label else "", subject)
+
+
+def _sentence_claims(sentence: str, label: str, subject: frozenset[str]) -> Iterator[Claim]:
+    if subject and (listed := attributes(sentence)):
+        yield from _attribute_claims([Attribute(listed[0].value, listed[0].label or label), *listed[1:]], subject)
+        return
+    own = _LABELLED.match(sentence) if subject and not label else None
+    if own:
+        label, sentence = own.group().strip(" :："), sentence[own.end() :]
+    claim = _claim(sentence, "statement", subject, label)
+    if claim and (claim.has_facts or len(claim.forms) >= _FEWEST_FORMS) and not claim.forms <= subject:
+        yield claim
+
+
+def _attribute_claims(listed: Sequence[Attribute], subject: frozenset[str]) -> Iterator[Claim]:
+    for attribute in listed:
+        claim = _claim(attribute.value, "field", subject, attribute.label)
+        if claim and not claim.forms <= subject:
+            yield claim if claim.has_facts or claim.label else replace(claim, kind="statement")
+
+
+def _field_claims(name: str, value: str, subject: frozenset[str]) -> Iterator[Claim]:
+    listed = attributes(value)
+    if len(listed) > 1:
+        yield from _attribute_claims([Attribute(listed[0].value, listed[0].label or name), *listed[1:]], subject)
+        return
+    claim = _claim(value, "field", subject, name)
+    if claim and not claim.forms <= subject:
+        yield claim if len(claim.forms) <= LONGEST_FIELD else replace(claim, kind="statement")
+
+
+_SOURCE_LINKS: Final = re.compile(
+    r"(?:(?<=[.!?。！？]) |(?<=[.!?。！？])|[ \t]*\()(?:[ \t,;]*\[[^\[\]\n]{0,200}\]\([^()\s]*\))+[ \t,;.)|]*$",
+    re.MULTILINE,
+)
+
+
+def _without_source_links(text: str) -> str:
+    """The text without links that follow a line's last sentence, or stand in brackets of their own at its end."""
+    return _SOURCE_LINKS.sub("", text[:_MOST_CHARS])
+
+
+def clauses_of(claim: Claim) -> list[Claim]:
+    """A sentence of a titled group as one `field` claim for each clause with a value; else the claim itself."""
+    held = claim.quantities
+    if claim.kind != "statement" or not claim.subject or claim.label:
+        return [claim]
+    spans = dict.fromkeys(clause_span(claim.value, value.start, value.end) for value in held.values)
+    parts = [_claim(claim.value[start:end], "field", claim.subject) for start, end in spans]
+    return [part for part in parts if part] or [claim]
 
 
 def _one_line(text: str) -> str:
@@ -137,7 +196,8 @@ def _claim(
     label: str = "",
     context: frozenset[str] = frozenset(),
 ) -> Claim | None:
-    forms = frozenset(token_forms(text))
+    held = quantities(text)
+    forms = _forms_to_find(text, held) if kind == "field" else frozenset(token_forms(text))
     if not forms:
         return None
     labelled = frozenset(token_forms(label))
@@ -146,8 +206,20 @@ def _claim(
     found = names(text)
     if kind == "title" and not found and len(forms) <= _LONGEST_NAME:
         found = (text,)
+    if kind == "field":
+        found += weekdays(text)
     near = (context | subject | labelled) - forms
-    return Claim(text, kind, forms, found, quantities(text), subject, near, labelled, label)
+    return Claim(text, kind, forms, found, held, subject, near, labelled, label)
+
+
+def _forms_to_find(text: str, held: Quantities) -> frozenset[str]:
+    """The forms of a text's tokens without units of measure, which are compared with their numbers."""
+    units = [(number.start, number.end) for number in held.numbers if number.unit]
+    return frozenset(
+        token.form
+        for token in tokens(text)
+        if is_number_form(token.form) or not any(start <= token.start < end for start, end in units)
+    )
 
 
 def is_number_form(form: str) -> bool:

@@ -11,10 +11,17 @@ from lseval.domain.skipping import METADATA_CHARS, is_listing
 from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.embedded.checking import SUPPORTED, Finding
+from lseval.judging.embedded.conditions import FEATURE, PLACE, TIME, condition_kind
 from lseval.judging.embedded.plain import plain_words
 from lseval.judging.embedded.quantities import quantities
 from lseval.judging.embedded.required import missing_fields
 from lseval.judging.embedded.text import token_forms
+
+TYPE_OF_CONDITION: Final = {
+    PLACE: ErrorType.SCOPE_ERROR,
+    TIME: ErrorType.TEMPORAL_ERROR,
+    FEATURE: ErrorType.CONSTRAINT_VIOLATION,
+}
 
 _FAILED_PAGE: Final = re.compile(
     r"\b(?:404|403|429|502|503)\b|not found|access denied|forbidden|captcha|log ?in to|sign ?in to"
@@ -59,8 +66,9 @@ def type_of_group(
     In this order: another group has its title (grouping); a required field is not supplied (missing field); a
     failed claim is, to the word, another group's supported one (mapping); the round's page failed (source quality);
     Stage 1's quotation tells another date (temporal) or amount (constraint violation or source not supporting); the
-    first failed claim is the title (wrong entity) or names a place (scope); the round only listed places to look
-    (insufficient evidence); otherwise the source does not support it.
+    first failed claim is the title (wrong entity); a condition of the rubric is broken (scope, temporal or
+    constraint violation, by what it is on); a failed claim names a place (scope); the round only listed places to
+    look (insufficient evidence); otherwise the source does not support it.
     """
     if any(_same(other.title, group.title) for other in others if other.number != group.number):
         return ErrorType.GROUPING_ERROR
@@ -84,6 +92,9 @@ def type_of_group(
             return _type_of_conflict(kind, frozenset(token_forms(check.claim)), rubric)
     if failed and _same(failed[0].claim, group.title):
         return ErrorType.WRONG_ENTITY
+    for check in failed:
+        if kind := condition_kind(check.claim):
+            return TYPE_OF_CONDITION[kind]
     if calls and all(is_listing(call) for call in calls):
         return ErrorType.INSUFFICIENT_EVIDENCE
     if any(_is_place_claim(check) for check in failed):

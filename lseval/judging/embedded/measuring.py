@@ -45,6 +45,18 @@ class Measured:
         return _share(sum(self.counts.get((degree, degree), 0) for degree in DEGREES), self.rows)
 
     @property
+    def three_way_kappa(self) -> float | None:
+        """Cohen's kappa over the three degrees: None for no row, or where chance alone gives full agreement."""
+        if self.three_way_accuracy is None:
+            return None
+        people, judge = Counter[str](), Counter[str]()
+        for (theirs, own), count in self.counts.items():
+            people[theirs] += count
+            judge[own] += count
+        chance = sum(people[degree] * judge[degree] for degree in DEGREES) / self.rows**2
+        return None if chance == 1 else (self.three_way_accuracy - chance) / (1 - chance)
+
+    @property
     def two_way_accuracy(self) -> float | None:
         return _share(self._found() + self._refused(), self.rows)
 

@@ -14,6 +14,7 @@ _CONNECTOR_WORDS: Final = "of de la le du des van von der den del di da do dos &
 _CONNECTORS: Final = frozenset(_CONNECTOR_WORDS.split())
 _WORD: Final = re.compile(r"[^\W\d_][\w'’&-]*(?:\.(?=\w))?[\w'’&-]*|&")
 _DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_DAY_FORMS: Final = frozenset(normal_form(day) for day in _DAYS.split())
 _CALENDAR: Final = frozenset(normal_form(word) for word in (MONTH_NAMES + " " + _DAYS).split())
 _WIDE_RUN: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{3,}|[\u30a0-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
 _WIDE_BREAKS: Final = re.compile(
@@ -76,3 +77,9 @@ def _name(sentence: str, span: list[tuple[int, int]]) -> Iterator[str]:
     is_plain_word = name[1:].islower() or len(name) == 1
     if forms and not (is_first_word and is_plain_word) and not all(form in _CALENDAR for form in forms):
         yield name
+
+
+def weekdays(text: str) -> tuple[str, ...]:
+    """The days of the week named in a text, in order and once each."""
+    found = (match.group() for match in _WORD.finditer(text) if match.group()[0].isupper())
+    return tuple(dict.fromkeys(word for word in found if normal_form(word) in _DAY_FORMS))

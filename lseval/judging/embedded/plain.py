@@ -11,7 +11,7 @@ _LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]*(?:\([^()\s]*\)[^(
 _URL: Final = re.compile(r"<?(?:https?://|www\.)[^\s<>\]】）」]+>?")
 _MARKER: Final = re.compile(
     r"\[\^?\d{1,3}(?:\s*[,;，、–-]\s*\^?\d{1,3})*\]|【\d{1,3}[^【】\n]{0,40}】"
-    r"|(?<=[^\d\s])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[\s.,;]|$)|<sup>.{0,40}?</sup>|</?cite[^>]{0,80}>"
+    r"|(?<=[^\d\s])(?<!\b[mM])(?<!\b[kc]m)[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[\s.,;]|$)|<sup>.{0,40}?</sup>|</?cite[^>]{0,80}>"
 )
 _BARE_MARKER: Final = re.compile(r"\s*\^?\d{0,3}\s*|(?i:sources?|links?|来源)")
 _SOURCE_TAIL: Final = re.compile(

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from lseval.judging.embedded.units import measure_at, measure_named
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A quantity: its value with any magnitude word applied, the last place it is told to, its unit, its offsets.
 
-    `unit` is `%`, a currency sign, or empty; other words that follow a number are left to the words.
+    `unit` is `%`, a currency sign, the symbol of a unit of measure (`units`), or empty; other words that follow a
+    number are left to the words. The offsets hold the unit.
     """
 
     value: float
@@ -23,11 +26,31 @@ class Number:
     end: int
 
     def is_told_by(self, other: Number) -> bool:
-        """Whether the other number, read at this one's precision, says the same: 41.3 is told by 41.27."""
-        if self.unit and other.unit and self.unit != other.unit:
+        """Whether the other number, read at this one's precision, says the same: 41.3 is told by 41.27.
+
+        Units of one dimension are converted; a number without a unit is told by one with any.
+        """
+        if not self.is_comparable(other):
             return False
         slack = max(self.resolution / 2, 1e-9 * max(abs(self.value), 1.0))
-        return abs(self.value - other.value) <= slack
+        return abs(self.value - other.value_in(self.unit)) <= slack
+
+    def is_comparable(self, other: Number) -> bool:
+        """Whether both have the same unit, units of the same dimension, or at least one has none."""
+        return not self.unit or not other.unit or self.unit == other.unit or self.kind == other.kind
+
+    @property
+    def kind(self) -> str:
+        """The dimension of a unit of measure, else the unit itself; empty without one."""
+        measure = measure_named(self.unit)
+        return measure.dimension if measure else self.unit
+
+    def value_in(self, unit: str) -> float:
+        """The value in another unit of the same dimension; as it stands where either has no factor."""
+        if self.unit == unit or not (self.unit and unit):
+            return self.value
+        mine, theirs = measure_named(self.unit), measure_named(unit)
+        return self.value * mine.factor / theirs.factor if mine and theirs else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +94,11 @@ class Quantities:
 
     numbers: tuple[Number, ...]
     dates: tuple[Date, ...]
+
+    @property
+    def values(self) -> tuple[Number | Date, ...]:
+        """The numbers, then the dates."""
+        return (*self.numbers, *self.dates)
 
 
 MONTH_NAMES: Final = "january february march april may june july august september october november december"
@@ -129,7 +157,7 @@ def quantities(text: str) -> Quantities:
     flat = _flat(text)
     dates = tuple(date for match in _DATE.finditer(flat) if (date := _date(match)))
     taken = [(date.start, date.end) for date in dates]
-    numbers = [_number(match) for match in _NUMBER.finditer(flat)]
+    numbers = [_number(match, flat) for match in _NUMBER.finditer(flat)]
     numbers += [_word_number(match) for match in _WORD_NUMBER.finditer(flat)]
     free = [
         number for number in numbers if number and not any(s < number.end and number.start < e for s, e in taken)
@@ -170,7 +198,7 @@ def _month_number(name: str) -> int:
     return 0
 
 
-def _number(match: re.Match[str]) -> Number | None:
+def _number(match: re.Match[str], text: str) -> Number | None:
     digits = match["digits"]
     if len(digits) > _LONGEST_DIGITS:
         return None
@@ -180,7 +208,13 @@ def _number(match: re.Match[str]) -> Number | None:
     magnitude = 1.0 if is_metre_or_byte else _MAGNITUDES.get(word, 1.0)
     unit = "%" if match["percent"] else (match["currency"] or "")
     start = match.start("currency") if match["currency"] else match.start("digits")
-    return Number(float(plain) * magnitude, _resolution(plain) * magnitude, unit, start, match.end())
+    end = match.end()
+    if not unit:
+        # The letter of "12 m" was read as a magnitude word, and is the unit.
+        found = measure_at(text, match.end("digits") if is_metre_or_byte else end)
+        if found:
+            unit, end = found[0].symbol, found[1]
+    return Number(float(plain) * magnitude, _resolution(plain) * magnitude, unit, start, end)
 
 
 def _plain_digits(digits: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from lseval.domain.evidence import ClaimCheck, EvidencePage, Quotation, VerdictDraft
@@ -11,6 +12,9 @@ from lseval.domain.labels import UNJUDGED, GroupLabel
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.embedded.checking import CONTRADICTED, NOT_FOUND, SUPPORTED, Finding, best_finding, check_claim
 from lseval.judging.embedded.claims import Claim, claims_of_group
+from lseval.judging.embedded.conditions import Broken, broken_condition
+from lseval.judging.embedded.meeting import untold
+from lseval.judging.embedded.namesakes import is_only_set_apart
 from lseval.judging.embedded.passages import page_index
 from lseval.judging.embedded.required import missing_fields
 
@@ -44,9 +48,11 @@ def verify_group(
     says most counts. The label follows by this rule:
 
     - U where no cited page is readable, and only then.
-    - I where a claim is contradicted; or a field is not found, or the title of a group of at most three sentences;
-      or a field that the rubric requires is not supplied; or the supported sentences weigh less than two thirds of
-      all (a sentence weighs one plus the number of its names, numbers and dates).
+    - I where every readable page only sets the title apart from its own subject (`namesakes`); or a claim is
+      contradicted; or a field is not found, or the title of a group of at most three sentences; or a number in
+      digits or a date is on none of the pages; or a condition is plainly broken (`conditions`); or a field that the
+      rubric requires is not supplied; or the supported sentences weigh less than two thirds of all (a sentence
+      weighs one plus the number of its names, numbers and dates).
     - C otherwise.
     - *unjudged* where the group holds no word that could be compared with a page.
 
@@ -58,17 +64,37 @@ def verify_group(
     claims = claims_of_group(group_title, group_text, fields, context=question)
     if not claims:
         return VerdictDraft(UNJUDGED, "The group holds no words that could be compared with a page.")
-    checked = [_on_best_page(claim, readable) for claim in claims]
-    lacking = missing_fields(rubric.required_fields, group_title, group_text, fields)
-    label, reason = _decide([finding for finding, _ in checked], lacking)
+    name = claims[0].value if claims[0].kind == "title" else ""
+    about = [page for page in readable if not is_only_set_apart(name, page_index(page.text))]
+    if not about:
+        return _of_a_namesake(claims)
+    checked = [_on_best_page(claim, about) for claim in claims]
+    indexes = [page_index(page.text) for page in about]
+    faults = _Faults(
+        missing_fields(rubric.required_fields, group_title, group_text, fields, given=question),
+        broken_condition(rubric.constraints, claims, indexes),
+        next(((claim, words) for claim in claims if (words := untold(claim, indexes))), None),
+    )
+    label, reason = _decide([finding for finding, _ in checked], faults)
     if len(readable) < len(pages):
         reason += f" {len(pages) - len(readable)} of {len(pages)} cited pages could not be read."
     checks = tuple(_claim_check(finding, page) for finding, page in checked)
+    if faults.broken:
+        checks += (_condition_check(faults.broken, about),)
     absent = tuple(
         ClaimCheck(f"required field: {name}", NOT_FOUND, note="The response does not supply it.")
-        for name in lacking
+        for name in faults.lacking
     )
     return VerdictDraft(label, reason, checks + absent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Faults:
+    """What is wrong beyond single claims: fields left out, a condition broken, a value that no page tells."""
+
+    lacking: tuple[str, ...]
+    broken: Broken | None
+    untold: tuple[Claim, str] | None
 
 
 def _on_best_page(claim: Claim, pages: Sequence[EvidencePage]) -> tuple[Finding, EvidencePage]:
@@ -77,7 +103,29 @@ def _on_best_page(claim: Claim, pages: Sequence[EvidencePage]) -> tuple[Finding,
     return findings[place], pages[place]
 
 
-def _decide(findings: Sequence[Finding], lacking: Sequence[str]) -> tuple[GroupLabel, str]:
+def _of_a_namesake(claims: Sequence[Claim]) -> VerdictDraft:
+    title = _short(claims[0].text)
+    note = f"The page is about something else: it names “{title}” only to tell it from its own subject."
+    reason = f"The cited page is about something else, and only tells “{title}” from it."
+    return VerdictDraft(
+        GroupLabel.INCORRECT, reason, tuple(ClaimCheck(claim.text, NOT_FOUND, note=note) for claim in claims)
+    )
+
+
+def _condition_check(broken: Broken, pages: Sequence[EvidencePage]) -> ClaimCheck:
+    quotation = None
+    if broken.passage:
+        start, end, page = broken.passage.start, broken.passage.end, pages[broken.page]
+        quotation = Quotation(page.key, page.text[start:end], start, end)
+    return ClaimCheck(broken.claim, CONTRADICTED, quotation, f"{_said_by(broken)}.")
+
+
+def _said_by(broken: Broken) -> str:
+    who = "The cited page" if broken.passage else "The response itself"
+    return f"{who} says “{_short(broken.said)}”"
+
+
+def _decide(findings: Sequence[Finding], faults: _Faults) -> tuple[GroupLabel, str]:
     for finding in findings:
         if finding.status == CONTRADICTED and finding.conflict:
             return GroupLabel.INCORRECT, (
@@ -94,8 +142,15 @@ def _decide(findings: Sequence[Finding], lacking: Sequence[str]) -> tuple[GroupL
                 GroupLabel.INCORRECT,
                 f"The cited pages do not bear out “{_short(finding.claim.text)}”{_lacks(finding)}.",
             )
-    if lacking:
-        return GroupLabel.INCORRECT, f"The response does not supply the required field “{_short(lacking[0])}”."
+    if faults.untold:
+        claim, words = faults.untold
+        return GroupLabel.INCORRECT, f"No cited page tells “{_short(words)}”: “{_short(claim.text)}”."
+    if faults.broken:
+        said = _lower_first(_said_by(faults.broken))
+        return GroupLabel.INCORRECT, f"The condition “{_short(faults.broken.condition)}” does not hold: {said}."
+    if faults.lacking:
+        name = _short(faults.lacking[0])
+        return GroupLabel.INCORRECT, f"The response does not supply the required field “{name}”."
     weights = {SUPPORTED: 0, NOT_FOUND: 0, CONTRADICTED: 0}
     for finding in sentences:
         weights[finding.status] += _weight(finding)
@@ -149,6 +204,10 @@ def _unreadable_reason(pages: Sequence[EvidencePage]) -> str:
         return f"The cited page could not be read: {next(iter(counts))}."
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
     return f"None of the {len(pages)} cited pages could be read: {told}."
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _short(text: str) -> str:

@@ -8,7 +8,8 @@ rule fired twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -20,7 +21,9 @@ from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.embedded.checking import CONTRADICTED, NOT_FOUND, SUPPORTED, Finding, check_claim
 from lseval.judging.embedded.claims import Claim, claims_of_group, claims_of_text, fact_forms
-from lseval.judging.embedded.error_types import type_of_finding, type_of_group
+from lseval.judging.embedded.conditions import broken_condition
+from lseval.judging.embedded.error_types import TYPE_OF_CONDITION, type_of_finding, type_of_group
+from lseval.judging.embedded.namesakes import is_only_set_apart
 from lseval.judging.embedded.passages import PageIndex, page_index
 from lseval.judging.embedded.text import token_forms
 
@@ -34,38 +37,58 @@ _NEW_SHARE: Final = 0.1
 _LONGEST_SHOWN: Final = 90
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """One thing that judge A objects to, its type, and the groups that it touches."""
+
+    finding: Finding
+    error_type: ErrorType
+    groups: tuple[int, ...]
+    explanation: str = ""
+
+
 def judge_round_a(
-    question: str, rubric: RubricRecord, groups: Sequence[GroupUnderAudit], round_: RoundUnderAudit
+    question: str,
+    rubric: RubricRecord,
+    groups: Sequence[GroupUnderAudit],
+    round_: RoundUnderAudit,
+    earlier: Sequence[RoundUnderAudit] = (),
 ) -> JudgementDraft:
-    """Judge A: does what the round observed bear out what is said?
+    """Judge A: does what the agent has observed bear out what is said?
 
-    With an observation, it checks against it (a) each statement of the agent's words in that round that has a fact
-    the question does not give, and (b) the claims of each answer group whose title the observation holds. It is an
-    *error* where a statement of (a) is contradicted, or not found although an answer group tells the same facts; or
-    where a claim of (b) is contradicted, or, for an incorrect group and an observation that is more than a listing,
-    a claim that Stage 1 does not support is not found.
+    It checks (a) each statement of the agent's words in that round that has a fact the question does not give,
+    against the round's observation and, where that does not bear it out, against those of `earlier`, since an agent
+    tells in one round what it read in the one before; and (b), against the round's observation alone, the claims
+    that Stage 1 does not support of each answer group whose title the observation holds. It is an *error* where a
+    statement of (a) is borne out nowhere and is contradicted, or told by an answer group; where a claim of (b) is
+    contradicted, or not found on an observation that is more than a listing though its group is incorrect; and
+    where for an incorrect group the observation only sets its title apart or breaks a condition of the rubric.
 
-    Without an observation, words that state an answer group's facts rest on nothing in the round: *error*,
-    insufficient evidence. Where there is nothing to check at all the round is *skipped*; else *non-error*. The
-    groups named are those that tell a failed fact.
+    Words that state an answer group's facts when nothing has been observed rest on nothing: *error*, insufficient
+    evidence. Where there is nothing to check at all the round is *skipped*; else *non-error*. The groups named are
+    those that tell a failed fact.
     """
-    answered = [call for call in round_.calls if call.observation.strip() and not call.is_error]
-    said = _statements_with_facts(question, round_.text)
+    answered = _answered(round_)
+    before = [page_index(text) for other in earlier if (text := _observed(_answered(other)))]
+    said = [
+        claim
+        for claim in _statements_with_facts(question, round_.text)
+        if not any(check_claim(claim, index).status == SUPPORTED for index in before)
+    ]
     if not answered:
-        return _judge_unobserved(question, groups, said)
-    index = page_index("\n".join(call.observation for call in answered))
-    failures: list[tuple[Finding, tuple[int, ...]]] = []
+        return _judge_unobserved(question, groups, said, has_more=bool(before))
+    index = page_index(_observed(answered))
+    failures: list[_Failure] = []
     for claim in said:
         finding = check_claim(claim, index)
         tellers = _tellers(question, claim, groups)
         if finding.status == CONTRADICTED or (finding.status == NOT_FOUND and tellers):
-            failures.append((finding, tellers))
+            failures.append(_Failure(finding, type_of_finding(finding, answered, rubric), tellers))
     seen = [group for group in groups if _is_about(group, index)]
-    is_content = not all(is_listing(call) for call in answered)
     for group in seen:
-        failures += ((finding, (group.number,)) for finding in _failed_claims(group, index, is_content=is_content))
+        failures += _failures_of(group, index, answered, rubric)
     if failures:
-        return _error_a(failures, answered, rubric)
+        return _error_a(failures)
     if not said and not seen:
         return JudgementDraft(
             RoundLabel.SKIPPED, explanation="The observation holds nothing that is stated here or answered."
@@ -132,7 +155,17 @@ def _statements_with_facts(question: str, text: str) -> list[Claim]:
     return [claim for claim in claims if fact_forms([claim]) - asked]
 
 
-def _judge_unobserved(question: str, groups: Sequence[GroupUnderAudit], said: Sequence[Claim]) -> JudgementDraft:
+def _answered(round_: RoundUnderAudit) -> list[CallUnderAudit]:
+    return [call for call in round_.calls if call.observation.strip() and not call.is_error]
+
+
+def _observed(calls: Sequence[CallUnderAudit]) -> str:
+    return "\n".join(call.observation for call in calls)
+
+
+def _judge_unobserved(
+    question: str, groups: Sequence[GroupUnderAudit], said: Sequence[Claim], *, has_more: bool
+) -> JudgementDraft:
     told = [(claim, tellers) for claim in said if (tellers := _tellers(question, claim, groups))]
     if not told:
         return JudgementDraft(
@@ -143,7 +176,8 @@ def _judge_unobserved(question: str, groups: Sequence[GroupUnderAudit], said: Se
         RoundLabel.ERROR,
         error_type=ErrorType.INSUFFICIENT_EVIDENCE.value,
         groups=tuple(numbers),
-        explanation=f"The round states “{_short(told[0][0].text)}” without having observed anything.",
+        explanation=f"The round states “{_short(told[0][0].text)}”, which "
+        + ("nothing observed so far bears out." if has_more else "rests on nothing observed."),
     )
 
 
@@ -158,39 +192,56 @@ def _is_about(group: GroupUnderAudit, index: PageIndex) -> bool:
     return bool(forms) and index.coverage(forms, index.best(forms)) >= SUBJECT_SHARE
 
 
-def _failed_claims(group: GroupUnderAudit, index: PageIndex, *, is_content: bool) -> list[Finding]:
-    unsupported = {check.claim for check in group.claims if check.status != SUPPORTED}
-    failed = []
-    for claim in claims_of_group(group.title, group.text, group.fields):
-        if claim.kind == "title" or not claim.has_facts:
+def _failures_of(
+    group: GroupUnderAudit, index: PageIndex, calls: Sequence[CallUnderAudit], rubric: RubricRecord
+) -> Iterator[_Failure]:
+    """What an observation that names the group has against it: see `judge_round_a`, (b)."""
+    borne_out = {check.claim for check in group.claims if check.status == SUPPORTED}
+    is_incorrect = group.label == GroupLabel.INCORRECT
+    is_content = not all(map(is_listing, calls))
+    claims = claims_of_group(group.title, group.text, group.fields)
+    if is_incorrect and is_content and is_only_set_apart(group.title, index):
+        yield _Failure(
+            Finding(claims[0], NOT_FOUND, 0.0),
+            ErrorType.WRONG_ENTITY,
+            (group.number,),
+            f"The observation is about something else, and only tells “{_short(group.title)}” from it.",
+        )
+        return
+    for claim in claims:
+        if claim.kind == "title" or not claim.has_facts or claim.text in borne_out:
             continue
         finding = check_claim(claim, index)
-        is_missed = finding.status == NOT_FOUND and is_content and group.label == GroupLabel.INCORRECT
-        if finding.status == CONTRADICTED or (is_missed and (claim.text in unsupported or not group.claims)):
-            failed.append(finding)
-    return failed
+        if finding.status == CONTRADICTED or (finding.status == NOT_FOUND and is_content and is_incorrect):
+            yield _Failure(finding, type_of_finding(finding, calls, rubric), (group.number,))
+    broken = broken_condition(rubric.constraints, claims, [index]) if is_incorrect and is_content else None
+    if broken and claims:
+        yield _Failure(
+            Finding(claims[0], CONTRADICTED, 0.0),
+            TYPE_OF_CONDITION[broken.kind],
+            (group.number,),
+            f"The condition “{_short(broken.condition)}” does not hold for “{_short(group.title)}”.",
+        )
 
 
-def _error_a(
-    failures: Sequence[tuple[Finding, tuple[int, ...]]], calls: Sequence[CallUnderAudit], rubric: RubricRecord
-) -> JudgementDraft:
-    worst = max(
-        (finding for finding, _ in failures), key=lambda finding: (finding.status == CONTRADICTED, -finding.support)
-    )
-    if worst.conflict:
-        said = f"The observation says “{_short(worst.conflict.told)}”, not “{_short(worst.conflict.claimed)}”"
+def _error_a(failures: Sequence[_Failure]) -> JudgementDraft:
+    worst = max(failures, key=lambda failure: (failure.finding.status == CONTRADICTED, -failure.finding.support))
+    finding = worst.finding
+    if finding.conflict:
+        said = f"The observation says “{_short(finding.conflict.told)}”, not “{_short(finding.conflict.claimed)}”"
     else:
         said = "The observation does not bear out what is said"
     return JudgementDraft(
         RoundLabel.ERROR,
-        error_type=type_of_finding(worst, calls, rubric).value,
-        groups=tuple(sorted({number for _, numbers in failures for number in numbers})),
-        explanation=f"{said}: “{_short(worst.claim.text)}”.",
+        error_type=worst.error_type.value,
+        groups=tuple(sorted({number for failure in failures for number in failure.groups})),
+        explanation=worst.explanation or f"{said}: “{_short(finding.claim.text)}”.",
     )
 
 
 def _content(group: GroupUnderAudit, asked: frozenset[str]) -> dict[str, float]:
-    failed = [check.claim for check in group.claims if check.status != SUPPORTED]
+    own = {claim.text for claim in claims_of_group(group.title, group.text, group.fields)}
+    failed = [check.claim for check in group.claims if check.status != SUPPORTED and check.claim in own]
     words = "\n".join(failed) if failed else "\n".join((group.text, *group.fields.values()))
     claims = claims_of_text(words)
     facts = fact_forms(claims) | frozenset(token_forms(group.title))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from lseval.judging.embedded.units import unit_form
+
 _WIDE: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts written without spaces: Japanese kana and Han characters. Hangul separates its words."""
 
@@ -69,6 +71,8 @@ def normal_form(word: str) -> str:
     plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     if plain in STOPWORDS:
         return ""
+    if unit := unit_form(plain):
+        return unit
     plain = plain.removesuffix("'s").replace(".", "").replace("'", "")
     return _without_ending(plain) if plain.isascii() and plain.isalpha() else plain
 
@@ -135,3 +139,20 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             start += 1
     if start < end:
         yield start, end
+
+
+_CLAUSE_END: Final = re.compile(
+    r"[,;:](?=\s)|[()–—]|[，；]|\s(?=(?:and|but|while|which|who|with|when|after|before|at an?)\s)", re.IGNORECASE
+)
+
+
+def clause_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Start and end of the clause of `text` that holds `text[start:end]`; a mark inside that stretch ends none."""
+    begin, stop = 0, len(text)
+    for match in _CLAUSE_END.finditer(text):
+        if match.end() <= start:
+            begin = match.end()
+        elif match.start() >= end:
+            stop = match.start()
+            break
+    return begin, stop
