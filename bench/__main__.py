@@ -13,6 +13,9 @@ import bench
 def main(only: str = "") -> int:
     """Print the results as they come; returns the exit code."""
     names = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
+    if only in ("-h", "--help"):
+        print(f"{__doc__}\n\nNAME is one of {', '.join(names)}.")
+        return 0
     if only and only not in names:
         print(f"there is no benchmark {only!r}; there is: {', '.join(names)}", file=sys.stderr)
         return 2

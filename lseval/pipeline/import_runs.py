@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils.dateparse import parse_datetime
 
 from lseval.domain.answers import CitationDraft, GroupedAnswer
@@ -38,6 +38,7 @@ from lseval.models import (
     ToolCall,
     Turn,
 )
+from lseval.pipeline.limits import check_limits
 
 CREATED, UNCHANGED, FURTHER = "created", "unchanged", "further"
 _READING_TOOLS = ("read_page", "find_in_page", "extract")
@@ -68,12 +69,15 @@ def import_run(study: Study, record: RunRecord, *, source_format: str, source_na
     Raises:
         InputError: the record cannot be saved as it is; the message says which part.
     """
+    check_limits(record)
     digest = record_digest(record)
     try:
         with transaction.atomic():
             existing = _existing_run(study, record)
             if existing is None:
                 return _save(study, record, digest, source_format, source_name)
+    except DataError as error:
+        raise InputError(f"the database cannot store this run: {str(error).splitlines()[0]}.") from error
     except IntegrityError:
         # Another import saved this run between our look and our write.
         existing = _existing_run(study, record)
@@ -274,7 +278,7 @@ def _save_rubric(run: Run, record: RunRecord) -> None:
 
 
 def save_answer(run: Run, answer: GroupedAnswer) -> int:
-    """Save the groups and citations of a response; returns how many citations there are, dangling ones included."""
+    """Save the groups and citations of a response; returns how many citations there are with an address."""
     groups = AnswerGroup.objects.bulk_create(
         AnswerGroup(
             run=run,
@@ -296,7 +300,7 @@ def save_answer(run: Run, answer: GroupedAnswer) -> int:
     loose = [CitationDraft("", "", marker) for marker in answer.dangling if marker not in tied]
     rows += _citations(run, None, loose)
     Citation.objects.bulk_create(rows)
-    return len(rows)
+    return sum(1 for row in rows if row.url)
 
 
 def _citations(run: Run, group: AnswerGroup | None, drafts: Iterable[CitationDraft]) -> list[Citation]:
@@ -349,6 +353,6 @@ def counts_of(study: Study) -> dict[str, Any]:
         "runs": study.runs.count(),
         "rounds": Round.objects.filter(run__study=study).count(),
         "answer_groups": AnswerGroup.objects.filter(run__study=study).count(),
-        "citations": Citation.objects.filter(run__study=study).count(),
+        "citations": Citation.objects.filter(run__study=study).exclude(url="").count(),
         "pages": study.pages.count(),
     }

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from lseval.domain.trajectory import ReferenceRecord, RubricRecord
 from lseval.formats import write_run
 from lseval.models import AnswerGroup, Citation, Page, ReferenceLabel, Round, Run, Study, ToolCall
 from lseval.pipeline.import_runs import FURTHER, counts_of, import_run
@@ -161,6 +166,52 @@ def test_a_line_of_ten_megabytes_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(lines(write_run(make_record(answer="An answer. " * 900_000))))
     assert import_(path)["runs"]["created"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"task": "t" * 5000}, "the task's key has 5,000 characters, 200 at most"),
+        ({"model": "m" * 201}, "the model's name has 201 characters"),
+        ({"model_family": "f" * 201}, "the model's family"),
+        ({"task_language": "x" * 21}, "the task's language"),
+        ({"rubric": RubricRecord(99_999_999_999)}, "the required count is 99,999,999,999"),
+        ({"attempts": 50_000_000}, "the number of attempts is 50,000,000, 10,000 at most"),
+        ({"references": (ReferenceRecord(2**40),)}, "a reference's step"),
+    ],
+)
+def test_a_row_that_cannot_be_stored_fails_alone(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(lines(write_run(make_record(**changes)), write_run(make_record("after"))))
+    summary = import_(path)
+    assert summary["runs"] == {"created": 1, "unchanged": 0, "further": 0, "failed": 1}
+    assert any(f"{path}:1:" in note and said in note for note in summary["notes"])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["", "\N{GRINNING FACE}"])
+def test_rows_of_ten_megabytes_stay_under_300_megabytes(tmp_path: Path, first: str) -> None:
+    path, var = tmp_path / "runs.jsonl", settings.DATABASES["default"]
+    with path.open("w") as file:
+        for number in range(6):
+            file.write(write_run(make_record(f"t{number}", answer=first + "An answer. " * 900_000)) + "\n")
+    program = (
+        "import resource, sys; from django.core.management import execute_from_command_line as run\n"
+        "import django.conf; django.conf.settings.DATABASES['default']['NAME'] = sys.argv[2]\n"
+        "run(['manage.py', 'import_runs', 'large', sys.argv[1], '--json'])\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path), var["NAME"]],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "lseval.settings"},
+    )
+    assert done.returncode == 0, done.stderr
+    summary, peak_kib = done.stdout.splitlines()[-2:]
+    assert json.loads(summary)["runs"]["created"] == 6
+    assert int(peak_kib) < 300 * 1024
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from dataclasses import replace
@@ -18,6 +19,14 @@ from lseval.pipeline.studies import find_or_create_study
 from lseval.site.progress import Bar, bar
 
 _SHOWN_PROBLEMS = 20
+_LARGE_ROW_BYTES = 2**20
+_COUNTED = {
+    "rounds": "rounds",
+    "groups": "answer groups",
+    "citations": "citations",
+    "dangling": "dangling markers",
+    "pages": "pages",
+}
 FAILED = "failed"
 
 
@@ -26,6 +35,7 @@ class Command(BaseCommand):
         "Import runs into a study, which is made if there is none of that name. Safe to repeat: a run that is "
         "already there is left alone. A row that cannot be read is reported and the others are imported."
     )
+    requires_system_checks: list[str] = []  # they load every page of the site, which takes 100 MB
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name: a-z, 0-9 and -")
@@ -75,6 +85,7 @@ class Command(BaseCommand):
         shown: Bar,
     ) -> None:
         before = tally.bytes_done
+        read = 0
         source_format = format_of(path, options["format"])
         for row in read_runs(path, options["format"], default_model=options["model"]):
             outcome = import_row(study, row, source_format)
@@ -82,6 +93,9 @@ class Command(BaseCommand):
             if report is not None:
                 report.write(json.dumps(_row_report(row, outcome), ensure_ascii=False) + "\n")
             shown.move_to(before + row.bytes_read)
+            if row.bytes_read - read > _LARGE_ROW_BYTES:
+                gc.collect()  # model instances refer to each other, so a large row would stay until much later
+            read = row.bytes_read
         tally.bytes_done = before + path.stat().st_size
         shown.move_to(tally.bytes_done)
 
@@ -94,9 +108,9 @@ class Command(BaseCommand):
             )
         self.stdout.write(f"study {study.slug}" + (" (new)" if is_new else ""))
         for status in (CREATED, UNCHANGED, FURTHER, FAILED):
-            self.stdout.write(f"  runs {status:<10}{tally.rows[status]:>8}")
+            self.stdout.write(f"  runs {status:<23}{tally.rows[status]:>8}")
         for name, number in tally.counts.items():
-            self.stdout.write(f"  new {name:<11}{number:>8}")
+            self.stdout.write(f"  new {_COUNTED[name]:<24}{number:>8}")
 
 
 def format_of(path: Path, asked: str) -> str:
@@ -126,7 +140,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()
-        self.counts = dict.fromkeys(("rounds", "groups", "citations", "dangling", "pages"), 0)
+        self.counts = dict.fromkeys(_COUNTED, 0)
         self.formats: Counter[str] = Counter()
         self.problems: list[str] = []
         self.bytes_done = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,17 @@ from lseval.models import User
 from lseval.site.demo.logins import read_logins
 
 
+def is_free(port: int) -> bool:
+    """Whether nobody listens on that port of this machine."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 class Command(BaseCommand):
     help = "Serve the pages on this machine until Ctrl-C. For a deployment run gunicorn yourself: docs/deploy.md."
 
@@ -25,6 +37,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.IS_LOCAL:
             raise CommandError("this serves a local run only. Start gunicorn with lseval.wsgi: see docs/deploy.md.")
+        if not is_free(options["port"]):
+            raise CommandError(f"port {options['port']} is taken by another program: try `make serve PORT=8001`.")
         self.stdout.write(f"\n  http://localhost:{options['port']}/\n")
         logins = read_logins(settings.ENVIRONMENT.var)
         for login in logins:
@@ -32,7 +46,7 @@ class Command(BaseCommand):
         if not logins and not User.objects.filter(is_active=True).exists():
             self.stdout.write("  Nobody can log in yet: `make demo` makes a study with users, and")
             self.stdout.write("  `.venv/bin/python manage.py createsuperuser` makes a user who sees every study.")
-        self.stdout.write("\n  Ctrl-C ends it.\n\n")
+        self.stdout.write("\n  Ctrl-C ends the pages, and `make stop` the database after that.\n\n")
         self.stdout.flush()
         connection.close()  # the workers open their own
         os.execv(  # noqa: S606
