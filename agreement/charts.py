@@ -1,88 +1,190 @@
-"""Figures of the agreement page, drawn by Altair and rendered without a browser."""
+"""Figures of the agreement pages, drawn by Altair and rendered without a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import altair as alt
 import numpy as np
 import vl_convert
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
 from agreement.stats.compare import score_pairs
 from agreement.stats.groups import GroupTable
 
 Format = Literal["svg", "png", "pdf"]
+Chart: TypeAlias = alt.HConcatChart | alt.LayerChart | alt.FacetChart
 CONTENT_TYPES: dict[Format, str] = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 _PANEL_TITLES = {"as": "Answer Score", "ap": "Answer Precision"}
-_SIZE = 260
-_INK, _RULE, _POINT = "#2b2f36", "#9aa1ab", "#1f5fa8"
+_SIZE = 300
+_DOT_AREA = 620
+_HIT_AREA = 460
+"""Square pixels of what can be pressed around a dot: a circle of 24 px."""
+_INK, _RULE, _GRID, _POINT, _SECOND = "#2b2f36", "#9aa1ab", "#e6e8eb", "#1f5fa8", "#a8521f"
 
 
 class ScorePair(NamedTuple):
-    """Two scores that `count` responses share."""
+    """Two scores and the responses (their ids) that share them."""
 
     x: float
     y: float
-    count: int
+    responses: tuple[str, ...]
 
 
 class ScorePanel(NamedTuple):
     """One panel of the figure: the pairs of one score, on axes from 0 to `maximum`."""
 
+    score: str
     title: str
     pairs: Sequence[ScorePair]
     maximum: float
 
 
+class DrawnInterval(NamedTuple):
+    """A line of an interval figure; `point` is None where undefined, both ends where there is none."""
+
+    term: str
+    series: str
+    point: float | None
+    low: float | None
+    high: float | None
+
+
+Address: TypeAlias = Callable[[ScorePanel, ScorePair], str]
+
+
 def score_panels(table: GroupTable) -> list[ScorePanel]:
-    """The score pairs of automatic and H1, counted, as the panels of Figure 5."""
+    """The score pairs of automatic and H1, with their responses, as the panels of Figure 5."""
     pairs = score_pairs(table, "auto", "h1")
+    names = np.array([response for _, response in table.ids], dtype=object)[pairs.responses]
     panels = []
     for score, maximum in (("as", 100), ("ap", 1)):
         cells = pairs.cells[score]
-        counts = np.bincount(cells.code, minlength=cells.n_cells)
         points = [
-            ScorePair(float(cells.x[i]), float(cells.y[j]), int(count))
-            for i, j, count in zip(cells.ix, cells.iy, counts, strict=True)
+            ScorePair(float(cells.x[i]), float(cells.y[j]), tuple(names[cells.code == cell]))
+            for cell, (i, j) in enumerate(zip(cells.ix, cells.iy, strict=True))
         ]
-        panels.append(ScorePanel(_PANEL_TITLES[score], points, maximum))
+        panels.append(ScorePanel(score, _PANEL_TITLES[score], points, maximum))
     return panels
 
 
-def score_scatter(panels: Sequence[ScorePanel], x_title: str, y_title: str) -> alt.HConcatChart:
-    """Score pairs side by side (the paper's Figure 5): area by multiplicity, a dashed line for exact agreement."""
-    most = max((pair.count for panel in panels for pair in panel.pairs), default=1)
-    return alt.hconcat(*(_panel(panel, most, x_title, y_title) for panel in panels)).configure(
-        font="sans-serif", background="white", view=alt.ViewConfig(stroke=_RULE)
+def pair_text(panel: ScorePanel, pair: ScorePair) -> str:
+    """A dot in words."""
+    count = len(pair.responses)
+    digits = 1 if panel.maximum > 1 else 3
+    return (
+        f"{panel.title}: automatic {pair.x:.{digits}f}, H1 {pair.y:.{digits}f}, "
+        f"{count} response{'' if count == 1 else 's'}"
     )
 
 
-def _panel(panel: ScorePanel, most: int, x_title: str, y_title: str) -> alt.LayerChart:
+def score_scatter(
+    panels: Sequence[ScorePanel], x_title: str, y_title: str, address: Address | None = None
+) -> alt.HConcatChart:
+    """Score pairs side by side (the paper's Figure 5): area by multiplicity, a dashed line for exact agreement.
+
+    With `address` every dot is a link to what it gives; it must be a whole address with its scheme.
+    """
+    most = max((len(pair.responses) for panel in panels for pair in panel.pairs), default=1)
+    return _dressed(alt.hconcat(*(_panel(panel, most, x_title, y_title, address) for panel in panels), spacing=36))
+
+
+def _panel(panel: ScorePanel, most: int, x_title: str, y_title: str, address: Address | None) -> alt.LayerChart:
     scale = alt.Scale(domain=[0, panel.maximum], nice=False, padding=14)
-    axis = alt.Axis(tickCount=5, gridColor="#e6e8eb", labelColor=_INK, titleColor=_INK, titleFontWeight="normal")
-    rows = [{"x": pair.x, "y": pair.y, "count": pair.count} for pair in panel.pairs]
-    points = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_circle(color=_POINT, opacity=0.65, stroke=_POINT)
-        .encode(
-            x=alt.X("x:Q", scale=scale, axis=axis, title=x_title),
-            y=alt.Y("y:Q", scale=scale, axis=axis, title=y_title),
-            size=alt.Size("count:Q", scale=alt.Scale(domain=[0, most], range=[0, 500]), legend=None),
-        )
+    axis = _axis(5)
+    # Large dots first, so that a small one on top of them can be pressed.
+    rows = [
+        {
+            "x": pair.x,
+            "y": pair.y,
+            "count": len(pair.responses),
+            "pressed": max(_DOT_AREA * len(pair.responses) / most, _HIT_AREA),
+            "text": pair_text(panel, pair),
+            **({"url": address(panel, pair)} if address else {}),
+        }
+        for pair in sorted(panel.pairs, key=lambda pair: -len(pair.responses))
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", scale=scale, axis=axis, title=x_title),
+        y=alt.Y("y:Q", scale=scale, axis=axis, title=y_title),
+    )
+    points = base.mark_circle(color=_POINT, opacity=0.7, aria=not address).encode(
+        size=alt.Size("count:Q", scale=alt.Scale(domain=[0, most], range=[0, _DOT_AREA]), legend=None),
+        description="text:N",
     )
     ends = [{"x": 0, "y": 0}, {"x": panel.maximum, "y": panel.maximum}]
-    diagonal = alt.Chart(alt.Data(values=ends)).mark_line(strokeDash=[5, 4], color=_RULE).encode(x="x:Q", y="y:Q")
-    return alt.layer(diagonal, points).properties(
-        width=_SIZE, height=_SIZE, title=alt.TitleParams(panel.title, fontWeight="normal", color=_INK)
+    diagonal = (
+        alt.Chart(alt.Data(values=ends))
+        .mark_line(strokeDash=[5, 4], color=_RULE, aria=False)
+        .encode(x="x:Q", y="y:Q")
+    )
+    layers = [diagonal, points]
+    if address:
+        layers.append(
+            base.mark_circle(color=_POINT, opacity=0).encode(
+                size=alt.Size("pressed:Q", scale=None, legend=None), href="url:N", description="text:N"
+            )
+        )
+    return (
+        alt.layer(*layers)
+        .resolve_scale(size="independent")
+        .properties(width=_SIZE, height=_SIZE, title=alt.TitleParams(panel.title, fontWeight="normal", color=_INK))
     )
 
 
-def render(chart: alt.HConcatChart, file_format: Format) -> bytes:
+def interval_chart(lines: Sequence[DrawnInterval], title: str, low: float, high: float) -> alt.LayerChart:
+    """Estimates with their intervals, a row a term, the series side by side, on an axis from `low` to `high`."""
+    terms = list(dict.fromkeys(line.term for line in lines))
+    series = list(dict.fromkeys(line.series for line in lines))
+    rows = [line._asdict() for line in lines if line.point is not None]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y(
+            "term:N",
+            sort=terms,
+            title=None,
+            axis=alt.Axis(grid=False, labelColor=_INK, labelLimit=260, ticks=False, domain=False),
+        ),
+        yOffset=alt.YOffset("series:N", sort=series),
+        color=alt.Color(
+            "series:N",
+            sort=series,
+            scale=alt.Scale(domain=series, range=[_POINT, _SECOND, _INK, _RULE][: len(series)]),
+            legend=alt.Legend(title=None, orient="top", labelColor=_INK, symbolType="stroke")
+            if series[1:]
+            else None,
+        ),
+    )
+    scale = alt.Scale(domain=[low, high], nice=False, clamp=True)
+    x = alt.X("point:Q", scale=scale, axis=_axis(6), title=title)
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    points = base.mark_point(filled=True, size=42, opacity=1).encode(x=x, shape=alt.Shape("series:N", legend=None))
+    return _dressed(alt.layer(bars, points).properties(width=460, height=alt.Step(15 if series[1:] else 20)))
+
+
+def _axis(ticks: int) -> alt.Axis:
+    return alt.Axis(tickCount=ticks, gridColor=_GRID, labelColor=_INK, titleColor=_INK, titleFontWeight="normal")
+
+
+def _dressed(chart: Any) -> Any:
+    return chart.configure(font="sans-serif", background="white", view=alt.ViewConfig(stroke=_RULE))
+
+
+def render(chart: Chart, file_format: Format) -> bytes:
     """The chart as an SVG, PNG (at twice the size) or PDF file."""
-    specification = chart.to_json()
+    # Altair has checked every part as it was built; to check the whole again would double the time.
+    specification = chart.to_json(validate=False)
     if file_format == "svg":
         return vl_convert.vegalite_to_svg(specification).encode()
     if file_format == "png":
         return vl_convert.vegalite_to_png(specification, scale=2)
     return vl_convert.vegalite_to_pdf(specification)
+
+
+def inline_svg(chart: Chart, label: str, origin: str) -> SafeString:
+    """The chart as an element of a page, named `label`; links that begin with `origin` become the site's own."""
+    svg = render(chart, "svg").decode()
+    svg = svg.replace(f'xlink:href="{escape(origin)}/', 'xlink:href="/')
+    named = svg.replace("<svg ", f'<svg role="group" aria-label="{escape(label)}" ', 1)
+    return mark_safe(named)  # noqa: S308 - drawn by us from numbers; its words are escaped by the renderer

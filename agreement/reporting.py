@@ -1,25 +1,50 @@
-"""The agreement report of an audit: what the page shows, the command prints, and the downloads hold."""
+"""The agreement report of an audit: what the pages show, the command prints, and the downloads hold."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from agreement import selectors
+from agreement.people_report import people_of
 from agreement.selectors import PEOPLE, SIMULATED
 from agreement.stats.bootstrap import Resampling
+from agreement.stats.groups import GroupRow
 from agreement.stats.links import links_report
+from agreement.stats.people import ceiling
 from agreement.stats.process import process_report
 from agreement.stats.report import groups_report
+from agreement.stats.scores import LABELS
+from agreement.study_selectors import study_runs
+from agreement.whole_study import leaderboards, whole_study_report
 from annotation.models import Audit
 from lseval.errors import InputError
 from lseval.models import Study
 
+CEILING_COEFFICIENTS = ("observed", "kappa", "ac1")
+"""What sets the machine beside the human ceiling."""
 
-def audit_report(audit: Audit, source: str, how: Resampling | None = None) -> dict[str, Any]:
+
+def audit_report(
+    audit: Audit, source: str, how: Resampling | None = None, rows: list[GroupRow] | None = None
+) -> dict[str, Any]:
     """Everything that an audit's labels say of the automatic ones, as JSON-able data.
 
-    `auto_h1` and `h1_h2` as in `agreement.stats.report.groups_report`, `links` as in `stats.links.links_report`,
-    and `rounds` as in `stats.process.process_report`. `is_simulated` says that no person gave the labels.
+    `labels_report` with `links` as in `stats.links.links_report` and `rounds` as in `stats.process.process_report`.
+    `rows` are the audit's groups where the caller has them.
+    """
+    groups = selectors.group_rows(audit, source) if rows is None else rows
+    return {
+        **labels_report(audit, source, groups, how),
+        "links": links_report(selectors.link_rows(audit, source)),
+        "rounds": process_report(selectors.round_rows(audit, source)),
+    }
+
+
+def labels_report(audit: Audit, source: str, rows: list[GroupRow], how: Resampling | None = None) -> dict[str, Any]:
+    """What the labels of the audit's answer groups (`rows`) say, as JSON-able data. One query.
+
+    `auto_h1` and `h1_h2` as in `agreement.stats.report.groups_report`, `ceiling` by coefficient as in
+    `stats.people.ceiling`. `is_simulated` says that no person gave the labels.
     """
     return {
         "study": audit.study.slug,
@@ -27,9 +52,28 @@ def audit_report(audit: Audit, source: str, how: Resampling | None = None) -> di
         "labels": source,
         "is_simulated": source == SIMULATED,
         "judges": selectors.automatic_judges(audit),
-        **groups_report(selectors.group_rows(audit, source), how),
-        "links": links_report(selectors.link_rows(audit, source)),
-        "rounds": process_report(selectors.round_rows(audit, source)),
+        **groups_report(rows, how),
+        "ceiling": ceiling_report(rows, how),
+    }
+
+
+def ceiling_report(rows: list[GroupRow], how: Resampling | None = None) -> dict[str, Any]:
+    """Automatic-H1 beside H1-H2 on the groups that have all three labels, by coefficient."""
+    whole = [row for row in rows if row.auto in LABELS and row.h1 in LABELS and row.h2 in LABELS]
+    triples = [(str(row.auto), str(row.h1), str(row.h2)) for row in whole]
+    tasks = [row.task_id for row in whole]
+    return {name: ceiling(triples, tasks, LABELS, how, name) for name in CEILING_COEFFICIENTS}
+
+
+def full_report(audit: Audit, source: str, how: Resampling | None = None) -> dict[str, Any]:
+    """The audit's report with `people`, `whole_study` and `leaderboard`: every number of every page, JSON-able."""
+    rows = selectors.group_rows(audit, source)
+    runs = study_runs(audit.study)
+    return {
+        **audit_report(audit, source, how, rows),
+        "people": people_of(audit, source),
+        "whole_study": whole_study_report(audit, rows, runs),
+        "leaderboard": leaderboards(runs, how),
     }
 
 
@@ -46,9 +90,15 @@ def choose_audit(study: Study, name: str = "", source: str = "") -> tuple[Audit,
     Raises:
         InputError: the study has no audit, none of that name, or the source of labels is unknown.
     """
-    found = selectors.audits_with_labels(study)
+    return choose_from(selectors.audits_with_labels(study), study, name, source)
+
+
+def choose_from(
+    found: list[tuple[Audit, dict[str, int]]], study: Study, name: str = "", source: str = ""
+) -> tuple[Audit, str]:
+    """`choose_audit` from what `selectors.audits_with_labels` found."""
     if not found:
-        raise InputError(f"study {study.slug} has no audit yet: `manage.py draw_audit {study.slug}` draws one.")
+        raise no_audit_yet(study)
     if name:
         found = [entry for entry in found if entry[0].name == name]
         if not found:
@@ -59,3 +109,8 @@ def choose_audit(study: Study, name: str = "", source: str = "") -> tuple[Audit,
     if not source:
         source = SIMULATED if counts[SIMULATED] and not counts[PEOPLE] else PEOPLE
     return audit, source
+
+
+def no_audit_yet(study: Study) -> InputError:
+    """The error of asking for a report on a study without an audit."""
+    return InputError(f"study {study.slug} has no audit yet: `manage.py draw_audit {study.slug}` draws one.")

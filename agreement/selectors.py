@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
 
@@ -12,7 +14,7 @@ from agreement.stats.links import AuditedLink
 from agreement.stats.process import ROUND_LABELS, AuditedRound
 from annotation.models import Audit, Item, ItemKind, LabelAction, LabelerRole, LabelVersion
 from lseval.domain.labels import UNJUDGED
-from lseval.models import Study, Verdict
+from lseval.models import AnswerGroup, Run, Study, Verdict
 from lseval.pipeline.stage2 import DEFAULT_LINK_POLICY
 
 PEOPLE, SIMULATED = "people", "simulated"
@@ -20,18 +22,30 @@ LABEL_SOURCES = (PEOPLE, SIMULATED)
 RATERS = (LabelerRole.H1, LabelerRole.H2)
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """A group on which two sources differ, with what a reader needs to open it."""
+@dataclass(frozen=True, slots=True)
+class LocatedLink(AuditedLink):
+    """A labeled link and where a reader finds it."""
 
-    run_id: int
-    group_number: int
-    task_key: str
-    model_name: str
+    run_id: int = 0
+    round_number: int = 0
+    group_number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedRound(AuditedRound):
+    """A labeled round and where a reader finds it."""
+
+    run_id: int = 0
+    number: int = 0
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlace:
+    """What a reader of a list is told of a group beside its labels."""
+
+    model: str
     title: str
-    auto: str
-    h1: str
-    h2: str
 
 
 def audits_with_labels(study: Study) -> list[tuple[Audit, dict[str, int]]]:
@@ -53,7 +67,7 @@ def labels_in_force(where: Q) -> QuerySet[LabelVersion]:
     return LabelVersion.objects.filter(where, number=F("slot__version"), action=LabelAction.LABEL)
 
 
-def _labels_by_item(audit: Audit, source: str, kind: str) -> dict[int, dict[str, str]]:
+def _group_labels(audit: Audit, source: str) -> dict[int, dict[str, str]]:
     """Item id to the label of each rater, of people or of simulated labelers, never of both."""
     labels: dict[int, dict[str, str]] = defaultdict(dict)
     found = labels_in_force(
@@ -61,7 +75,7 @@ def _labels_by_item(audit: Audit, source: str, kind: str) -> dict[int, dict[str,
             slot__queue__audit=audit,
             slot__queue__role__in=RATERS,
             slot__queue__is_simulated=source == SIMULATED,
-            slot__item__kind=kind,
+            slot__item__kind=ItemKind.GROUP,
         )
     )
     for item_id, role, label in found.values_list("slot__item_id", "slot__queue__role", "label"):
@@ -70,8 +84,11 @@ def _labels_by_item(audit: Audit, source: str, kind: str) -> dict[int, dict[str,
 
 
 def group_rows(audit: Audit, source: str) -> list[GroupRow]:
-    """One row per answer group of the audit, by task and response; an empty label where there is none."""
-    labels = _labels_by_item(audit, source, ItemKind.GROUP)
+    """One row per answer group of the audit, by task and response; an empty label where there is none.
+
+    Two queries.
+    """
+    labels = _group_labels(audit, source)
     items = Item.objects.filter(audit=audit, kind=ItemKind.GROUP).order_by(
         "run__task_id", "run_id", "group__number"
     )
@@ -92,55 +109,75 @@ def group_rows(audit: Audit, source: str) -> list[GroupRow]:
     ]
 
 
-def link_rows(audit: Audit, source: str) -> list[AuditedLink]:
-    """The links that H1 labeled, in the order of items, with what precision is broken down by."""
-    labels = _labels_by_item(audit, source, ItemKind.LINK)
-    items = Item.objects.filter(audit=audit, kind=ItemKind.LINK, id__in=list(labels)).order_by("id")
-    rows = items.values_list("id", "run__task__key", "round__failure_node__error_type", "run__model__name")
+def _h1_labels(audit: Audit, source: str, kind: str) -> QuerySet[LabelVersion]:
+    """The labels in force that H1 gave to the audit's links or rounds, in the order of items."""
+    return labels_in_force(
+        Q(
+            slot__queue__audit=audit,
+            slot__queue__role=LabelerRole.H1,
+            slot__queue__is_simulated=source == SIMULATED,
+            slot__item__kind=kind,
+        )
+    ).order_by("slot__item_id")
+
+
+def link_rows(audit: Audit, source: str) -> list[LocatedLink]:
+    """The links that H1 labeled, in the order of items, with what precision is broken down by. One query."""
+    rows: Any = _h1_labels(audit, source, ItemKind.LINK).values_list(
+        "slot__item__run__task__key",
+        "label",
+        "slot__item__round__failure_node__error_type",
+        "slot__item__run__model__name",
+        "slot__item__run_id",
+        "slot__item__round__number",
+        "slot__item__group__number",
+    )
     policy = audit.study.settings.get("link_policy", DEFAULT_LINK_POLICY)
     return [
-        AuditedLink(task_key, labels[item_id][LabelerRole.H1], error_type or "", model, policy)
-        for item_id, task_key, error_type, model in rows
-        if LabelerRole.H1 in labels[item_id]
+        LocatedLink(task_key, label, error_type or "", model, policy, *place)
+        for task_key, label, error_type, model, *place in rows
     ]
 
 
-def round_rows(audit: Audit, source: str) -> list[AuditedRound]:
-    """The rounds that H1 labeled and the judges have settled; one set aside before judging is skipped."""
-    labels = _labels_by_item(audit, source, ItemKind.ROUND)
-    items = Item.objects.filter(audit=audit, kind=ItemKind.ROUND, id__in=list(labels)).order_by("id")
-    rows = items.values_list("id", "run__task__key", "round__skip_reason", "round__consensus__verdict")
-    found = []
-    for item_id, task_key, skip_reason, verdict in rows:
-        automatic = "skipped" if skip_reason else verdict
-        if LabelerRole.H1 in labels[item_id] and automatic in ROUND_LABELS:
-            found.append(AuditedRound(task_key, labels[item_id][LabelerRole.H1], automatic))
-    return found
-
-
-def disagreements(audit: Audit, source: str) -> list[Disagreement]:
-    """The groups on which the automatic label and H1, or H1 and H2, differ."""
-    labels = _labels_by_item(audit, source, ItemKind.GROUP)
-    items = (
-        Item.objects.filter(audit=audit, kind=ItemKind.GROUP, id__in=list(labels))
-        .order_by("run__task_id", "run_id", "group__number")
-        .values_list(
-            "id",
-            "run_id",
-            "group__number",
-            "run__task__key",
-            "run__model__name",
-            "group__title",
-            "group__verdict__label",
-        )
+def round_rows(audit: Audit, source: str) -> list[LocatedRound]:
+    """The rounds that H1 labeled and the judges settled; one set aside before judging is skipped. One query."""
+    rows: Any = _h1_labels(audit, source, ItemKind.ROUND).values_list(
+        "slot__item__run__task__key",
+        "label",
+        "slot__item__round__skip_reason",
+        "slot__item__round__consensus__verdict",
+        "slot__item__run_id",
+        "slot__item__round__number",
+        "slot__item__run__model__name",
     )
     found = []
-    for item_id, run_id, number, task_key, model, title, auto in items:
-        h1, h2 = (labels[item_id].get(role, "") for role in RATERS)
-        differs = (auto and h1 and auto != h1) or (h1 and h2 and h1 != h2)
-        if differs:
-            found.append(Disagreement(run_id, number, task_key, model, title, auto or UNJUDGED, h1, h2))
+    for task_key, human, skip_reason, verdict, *place in rows:
+        automatic = "skipped" if skip_reason else verdict
+        if automatic in ROUND_LABELS:
+            found.append(LocatedRound(task_key, human, automatic, *place))
     return found
+
+
+def differs(row: GroupRow) -> bool:
+    """Whether the automatic label and H1, or H1 and H2, differ on a group that both labeled."""
+    return bool(row.h1) and ((row.auto not in ("", UNJUDGED, row.h1)) or (bool(row.h2) and row.h1 != row.h2))
+
+
+def group_places(rows: Iterable[GroupRow]) -> dict[tuple[str, str], GroupPlace]:
+    """Model and title of the rows' groups, by (response_id, group_id). One query."""
+    wanted = {(row.response_id, row.group_id) for row in rows}
+    found = AnswerGroup.objects.filter(run_id__in={int(response) for response, _ in wanted})
+    places = found.values_list("run_id", "number", "run__model__name", "title")
+    return {
+        (str(run_id), f"G{number}"): GroupPlace(model, title)
+        for run_id, number, model, title in places
+        if (str(run_id), f"G{number}") in wanted
+    }
+
+
+def models_of_runs(run_ids: Iterable[int]) -> dict[int, str]:
+    """The name of each run's model."""
+    return dict(Run.objects.filter(pk__in=list(run_ids)).values_list("pk", "model__name"))
 
 
 def automatic_judges(audit: Audit) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agreement.presenting import COEFFICIENT_NAMES, SCORE_NAMES, STATISTIC_NAMES, score_cell
+from agreement.presenting.labels import COEFFICIENT_NAMES
+from agreement.presenting.scores import SCORE_NAMES, STATISTIC_NAMES, score_cell
 
 _BLOCKS = {"auto_h1": "Automatic – H1", "h1_h2": "H1 – H2"}
 

@@ -2,11 +2,26 @@
 
 from django.urls import path
 
-from agreement import views
+from agreement import downloads, views
+
+_PAGES = "studies/<slug:slug>/agreement/"
 
 urlpatterns = [
-    path("studies/<slug:slug>/agreement/", views.agreement, name="agreement"),
-    path("studies/<slug:slug>/agreement.json", views.agreement_json, name="agreement_json"),
-    path("studies/<slug:slug>/agreement/groups.csv", views.agreement_groups, name="agreement_groups"),
-    path("studies/<slug:slug>/agreement/scores.<str:file_format>", views.agreement_scores, name="agreement_scores"),
+    path(_PAGES, views.agreement, name="agreement"),
+    path(f"{_PAGES}people/", views.agreement_people, name="agreement_people"),
+    path(f"{_PAGES}process/", views.agreement_process, name="agreement_process"),
+    path(f"{_PAGES}study/", views.agreement_study, name="agreement_study"),
+    path(f"{_PAGES}leaderboard/", views.agreement_leaderboard, name="agreement_leaderboard"),
+    path(f"{_PAGES}items/", views.agreement_items, name="agreement_items"),
+    path(f"{_PAGES}responses/", views.agreement_responses, name="agreement_responses"),
+    path("studies/<slug:slug>/agreement.json", downloads.agreement_json, name="agreement_json"),
+    path(f"{_PAGES}numbers.csv", downloads.agreement_numbers, name="agreement_numbers"),
+    path(f"{_PAGES}groups.csv", downloads.agreement_groups, name="agreement_groups"),
+    path(f"{_PAGES}tables.<slug:file_format>", downloads.agreement_tables, name="agreement_tables"),
+    path(f"{_PAGES}figures/<slug:figure>.<slug:file_format>", downloads.agreement_figure, name="agreement_figure"),
+    path(
+        f"{_PAGES}leaderboard/<slug:score>.<slug:file_format>",
+        downloads.agreement_leaderboard_figure,
+        name="agreement_leaderboard_figure",
+    ),
 ]

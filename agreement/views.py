@@ -1,118 +1,250 @@
-"""The agreement page and what can be downloaded from it."""
+"""The agreement pages. Each parses what is asked, makes one call, and shows the result."""
 
 from __future__ import annotations
 
-import csv
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from agreement import charts, presenting, selectors
-from agreement.reporting import audit_report, choose_audit
-from agreement.selectors import LABEL_SOURCES, PEOPLE, SIMULATED
-from agreement.stats.groups import GroupRow, group_table
-from annotation.models import Audit
+from agreement import charts, listing, selectors
+from agreement.charts import ScorePair, ScorePanel
+from agreement.forms import PlannerForm
+from agreement.people_report import people_of
+from agreement.presenting import leaderboard, people, process, scores, study
+from agreement.presenting.intervals import coefficient_axis, interval_view
+from agreement.presenting.main import main_page
+from agreement.reporting import labels_report
+from agreement.selectors import differs
+from agreement.shown import Shown, plain_tabs, required_shown, shown_of
+from agreement.stats.formulas import FORMULAS
+from agreement.stats.groups import group_table
+from agreement.stats.links import links_report
+from agreement.stats.process import process_report
+from agreement.study_selectors import study_runs
+from agreement.whole_study import leaderboard_by, plans, whole_study_report
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
+from lseval.errors import InputError
 
-_SOURCE_TITLES = {PEOPLE: "People's labels", SIMULATED: "Simulated labels"}
+PAGE_SIZE = 50
+SOME = 8
+"""How many disagreements the main page shows; the others are on a page of their own."""
 
 
 @require_safe
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """Matrices, coefficients, scores, links and disagreements of one audit, by one source of labels."""
-    access = require_access(request, slug, *RESULT_ROLES)
-    audits = selectors.audits_with_labels(access.study)
-    if not audits:
-        return render(request, "agreement/empty.html", {"access": access})
-    audit, source = choose_audit(access.study, request.GET.get("audit", ""), request.GET.get("labels", ""))
-    report = audit_report(audit, source)
-    context = {
-        "access": access,
-        "audit": audit,
-        "report": report,
-        "is_simulated": source == SIMULATED,
-        "audit_tabs": [
-            {"label": other.name, "url": _address("agreement", access, other, source), "is_current": other == audit}
-            for other, _ in audits
-        ],
-        "source_tabs": _source_tabs(access, audits, audit, source),
-        **presenting.report_view(report),
-        "disagreements": selectors.disagreements(audit, source),
-        "downloads": _downloads(access, audit, source),
-        "figure_url": _address("agreement_scores", access, audit, source, "svg"),
-    }
+    """Labels and scores: matrices, coefficients, Tables 3 and A9, Figure 5, disagreements."""
+    shown = shown_of(request, slug)
+    if isinstance(shown, StudyAccess):
+        return _nothing_drawn(request, shown, "agreement")
+    rows = selectors.group_rows(shown.audit, shown.source)
+    report = labels_report(shown.audit, shown.source, rows)
+    differing = [row for row in rows if differs(row)]
+    context = shown.context(
+        "agreement",
+        report=report,
+        **main_page(report, lambda key, first, second: _cell_url(shown, key, first, second)),
+        disagreements=listing.listed_groups(differing[:SOME]),
+        disagreement_count=len(differing),
+        disagreements_url=shown.url("agreement_items", list=listing.DIFFER),
+        downloads=downloads(shown),
+        formulas=FORMULAS.values(),
+    )
+    if report["auto_h1"]["score_pairs"]["responses"]:
+        context |= _figure(request, shown, charts.score_panels(group_table(rows)))
     return render(request, "agreement/agreement.html", context)
 
 
-@require_safe
-def agreement_json(request: HttpRequest, slug: str) -> HttpResponse:
-    """The whole report as JSON."""
-    audit, source = _chosen(request, slug)
-    return JsonResponse(audit_report(audit, source), json_dumps_params={"indent": 1})
+def _figure(request: HttpRequest, shown: Shown, panels: list[ScorePanel]) -> dict[str, Any]:
+    """Figure 5 in the page, with a list of its dots for whoever cannot use it."""
+    origin = request.build_absolute_uri("/").rstrip("/")
+
+    def address(panel: ScorePanel, pair: ScorePair) -> str:
+        return dot_url(shown, panel, pair)
+
+    chart = charts.score_scatter(panels, "Automatic", shown.second, lambda *dot: origin + address(*dot))
+    dots = [
+        {"text": charts.pair_text(panel, pair), "url": address(panel, pair)}
+        for panel in panels
+        for pair in panel.pairs
+    ]
+    name = "Figure 5: Answer Score and Answer Precision, automatic against H1; each dot opens its responses"
+    return {"figure": charts.inline_svg(chart, name, origin), "dots": dots}
+
+
+def dot_url(shown: Shown, panel: ScorePanel, pair: ScorePair) -> str:
+    """Where a dot leads: to its run, or to the list of its responses where it stands for several."""
+    if len(pair.responses) == 1:
+        return reverse("run", args=[shown.slug, int(pair.responses[0])])
+    return shown.url("agreement_responses", score=panel.score, x=repr(pair.x), y=repr(pair.y))
+
+
+def _cell_url(shown: Shown, key: str, first: str, second: str) -> str:
+    return shown.url("agreement_items", list=key, first=first, second=second)
 
 
 @require_safe
-def agreement_groups(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rows behind the report, as CSV that `python -m agreement` reads."""
-    audit, source = _chosen(request, slug)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-groups.csv"'
-    writer = csv.writer(response)
-    writer.writerow(GroupRow._fields)
-    for row in selectors.group_rows(audit, source):
-        # A task's key comes from outside: a sign before it keeps a spreadsheet from taking it for a formula.
-        key = f"'{row.task_id}" if row.task_id[:1] in "=+-@\t\r" else row.task_id
-        writer.writerow(row._replace(task_id=key))
-    return response
+def agreement_items(request: HttpRequest, slug: str) -> HttpResponse:
+    """The items that a cell of a matrix, or a row of a table, counts."""
+    shown = required_shown(request, slug)
+    found = listing.listing_of(shown.audit, shown.source, request.GET)
+    page = Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    rows: list[Any] = list(page.object_list)
+    back = "agreement" if found.kind == "group" else "agreement_process"
+    context = shown.context(
+        back,
+        listing=found,
+        page_obj=page,
+        rows=listing.listed_groups(rows) if found.kind == "group" else rows,
+        names={**process.ROUND_NAMES, **process.LINK_NAMES},
+        types=process.TYPE_NAMES,
+        breadcrumbs=_crumbs(shown, back, found.title),
+    )
+    return render(request, "agreement/items.html", context)
 
 
 @require_safe
-def agreement_scores(request: HttpRequest, slug: str, file_format: str) -> HttpResponse:
-    """The paper's Figure 5 for this audit, as SVG, PNG or PDF."""
-    if file_format not in charts.CONTENT_TYPES:
-        raise Http404("no such format")
-    audit, source = _chosen(request, slug)
-    panels = charts.score_panels(group_table(selectors.group_rows(audit, source)))
-    figure = charts.score_scatter(panels, "Automatic", "H1 (simulated)" if source == SIMULATED else "H1")
-    return HttpResponse(charts.render(figure, file_format), content_type=charts.CONTENT_TYPES[file_format])
+def agreement_responses(request: HttpRequest, slug: str) -> HttpResponse:
+    """The responses behind a dot of the score figure."""
+    shown = required_shown(request, slug)
+    title, found = listing.responses_of_dot(shown.audit, shown.source, request.GET)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = shown.context("agreement", title=title, page_obj=page, breadcrumbs=_crumbs(shown, "agreement", title))
+    return render(request, "agreement/responses.html", context)
 
 
-def _chosen(request: HttpRequest, slug: str) -> tuple[Audit, str]:
+@require_safe
+def agreement_people(request: HttpRequest, slug: str) -> HttpResponse:
+    """The people behind the labels: who agrees with whom, how each labels, and whether that changes."""
+    shown = shown_of(request, slug)
+    if isinstance(shown, StudyAccess):
+        return _nothing_drawn(request, shown, "agreement_people")
+    found = people_of(shown.audit, shown.source)
+    context = shown.context(
+        "agreement_people",
+        people=found,
+        alpha=interval_view(found["alpha"], coefficient_axis([found["alpha"]])),
+        square=people.rater_square(found),
+        pairs=people.pair_table(found),
+        profiles=people.profile_rows(found),
+        work=people.work_rows(found),
+        drift=people.drift_rows(found),
+    )
+    return render(request, "agreement/people.html", context)
+
+
+@require_safe
+def agreement_process(request: HttpRequest, slug: str) -> HttpResponse:
+    """Link precision with its breakdowns, and the three-way table of rounds."""
+    shown = shown_of(request, slug)
+    if isinstance(shown, StudyAccess):
+        return _nothing_drawn(request, shown, "agreement_process")
+    links = links_report(selectors.link_rows(shown.audit, shown.source))
+    rounds = process_report(selectors.round_rows(shown.audit, shown.source))
+
+    def list_url(name: str, value: str) -> str:
+        return shown.url("agreement_items", list=listing.LINKS, **{name: value})
+
+    context = shown.context(
+        "agreement_process",
+        overall=process.link_row(links["overall"]),
+        link_lists=[
+            {"label": title, "url": list_url("label", label)} for label, title in process.LINK_NAMES.items()
+        ],
+        link_tables=process.link_tables(links, list_url),
+        rounds=rounds,
+        round_matrix=process.round_heatmap(rounds, lambda *cell: _cell_url(shown, listing.ROUNDS, *cell)),
+        round_columns=["Recall", "Precision"],
+        round_rows=process.round_rows(rounds),
+    )
+    return render(request, "agreement/process.html", context)
+
+
+@require_safe
+def agreement_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the audited part says of the whole study, and how many more labels a narrower interval takes."""
+    shown = shown_of(request, slug)
+    if isinstance(shown, StudyAccess):
+        return _nothing_drawn(request, shown, "agreement_study")
+    rows = selectors.group_rows(shown.audit, shown.source)
+    links = selectors.link_rows(shown.audit, shown.source)
+    whole = whole_study_report(shown.audit, rows, study_runs(shown.access.study))
+    form = PlannerForm(request.GET)
+    context = shown.context(
+        "agreement_study",
+        whole=whole,
+        headline=study.headline(whole),
+        agreement_table=study.agreement_table(whole),
+        designs=study.DESIGN_NAMES.values(),
+        matrix=study.study_matrix(whole),
+        human_scores=study.human_score_rows(whole),
+        models=study.model_tables(whole),
+        estimands=study.estimands(),
+        form=form,
+        plans=study.plan_rows(plans(rows, links, whole, form.wanted)),
+    )
+    return render(request, "agreement/study.html", context)
+
+
+@require_safe
+def agreement_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+    """The models by their automatic scores on all tasks: ranks with intervals, and paired differences."""
     access = require_access(request, slug, *RESULT_ROLES)
-    return choose_audit(access.study, request.GET.get("audit", ""), request.GET.get("labels", ""))
+    score = request.GET.get("score", "as")
+    if score not in scores.SCORE_NAMES:
+        raise InputError(f"{score!r} is no score: there is {', '.join(scores.SCORE_NAMES)}.")
+    board = leaderboard_by(score, study_runs(access.study))
+    scale = 100.0 if score == "ap" else 1.0
+    address = reverse("agreement_leaderboard", args=[slug])
+    context = {
+        "access": access,
+        "page_tabs": plain_tabs(access, "agreement_leaderboard"),
+        "score": scores.LONG_SCORE_NAMES[score],
+        "unit": "per cent" if score == "ap" else "points",
+        "score_tabs": [
+            {"label": title, "url": f"{address}?score={name}", "is_current": name == score}
+            for name, title in scores.LONG_SCORE_NAMES.items()
+        ],
+        "board": board,
+        "models": leaderboard.model_table(board, scale),
+        "square": leaderboard.difference_square(board, scale),
+        "pairs": leaderboard.pair_rows(board, scale),
+        "downloads": [
+            {
+                "label": f"Figure ({name.upper()})",
+                "url": reverse("agreement_leaderboard_figure", args=[slug, score, name]),
+            }
+            for name in charts.CONTENT_TYPES
+        ],
+    }
+    return render(request, "agreement/leaderboard.html", context)
 
 
-def _address(name: str, access: StudyAccess, audit: Audit, source: str, *arguments: str) -> str:
-    query = urlencode({"audit": audit.name, "labels": source})
-    return f"{reverse(name, args=[access.study.slug, *arguments])}?{query}"
+def _nothing_drawn(request: HttpRequest, access: StudyAccess, page: str) -> HttpResponse:
+    return render(request, "agreement/empty.html", {"access": access, "page_tabs": plain_tabs(access, page)})
 
 
-def _source_tabs(
-    access: StudyAccess, audits: list[tuple[Audit, dict[str, int]]], audit: Audit, source: str
-) -> list[dict[str, Any]]:
-    counts = dict(audits)[audit]
-    return [
-        {
-            "label": _SOURCE_TITLES[name],
-            "count": counts[name],
-            "url": _address("agreement", access, audit, name),
-            "is_current": name == source,
-        }
-        for name in LABEL_SOURCES
-        if counts[name] or name != SIMULATED
+def _crumbs(shown: Shown, back: str, title: str) -> list[dict[str, str]]:
+    names = {"agreement": "Agreement", "agreement_process": "Links and rounds"}
+    return [{"label": names[back], "url": shown.url(back)}, {"label": title, "url": ""}]
+
+
+def downloads(shown: Shown) -> list[dict[str, Any]]:
+    """Every file about the audit, by what it holds."""
+    figures = {"scores": "Figure 5", "intervals": "Intervals", "models": "Models, whole study"}
+    files = [
+        ("All numbers", [("JSON", shown.url("agreement_json")), ("CSV", shown.url("agreement_numbers"))]),
+        (
+            "Tables",
+            [("Markdown", shown.url("agreement_tables", "md")), ("LaTeX", shown.url("agreement_tables", "tex"))],
+        ),
+        ("Labels of groups", [("CSV", shown.url("agreement_groups"))]),
     ]
-
-
-def _downloads(access: StudyAccess, audit: Audit, source: str) -> list[dict[str, str]]:
-    found = [
-        {"label": "Report (JSON)", "url": _address("agreement_json", access, audit, source)},
-        {"label": "Labels (CSV)", "url": _address("agreement_groups", access, audit, source)},
+    files += [
+        (title, [(form.upper(), shown.url("agreement_figure", name, form)) for form in charts.CONTENT_TYPES])
+        for name, title in figures.items()
     ]
-    return found + [
-        {"label": f"Figure ({name.upper()})", "url": _address("agreement_scores", access, audit, source, name)}
-        for name in charts.CONTENT_TYPES
-    ]
+    return [{"title": title, "files": [{"label": a, "url": b} for a, b in found]} for title, found in files]

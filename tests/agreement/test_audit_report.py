@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from agreement.reporting import audit_report, choose_audit
-from agreement.selectors import PEOPLE, SIMULATED, disagreements, group_rows
+from agreement.selectors import PEOPLE, SIMULATED, group_rows
 from annotation.labels import submit_label, undo_last
 from annotation.leases import claim_next
 from annotation.models import LabelerRole
@@ -75,14 +75,6 @@ def test_an_unjudged_group_is_left_out_and_counted(audited: Audited) -> None:
     assert block["score_pairs"]["responses"] == 2
 
 
-def test_disagreements_name_the_groups_that_differ(audited: Audited) -> None:
-    found = {
-        (row.task_key, row.group_number): (row.auto, row.h1, row.h2)
-        for row in disagreements(audited.audit, SIMULATED)
-    }
-    assert found == {("t1", 2): ("C", "I", "I"), ("t2", 2): ("I", "I", "C"), ("t3", 2): ("I", "C", "C")}
-
-
 def test_rows_come_by_task_and_group_and_cost_the_same_queries(audited: Audited, django_assert_num_queries) -> None:
     with django_assert_num_queries(2):
         rows = group_rows(audited.audit, SIMULATED)
@@ -119,13 +111,31 @@ def test_choose_audit_prefers_people_and_says_what_is_missing(audited: Audited) 
         choose_audit(audited.study, "", "robots")
 
 
-def test_command_prints_json_and_text(audited: Audited) -> None:
+def run_command(*options: str) -> str:
     out = StringIO()
-    call_command("agreement", "s1", "--json", "--resamples", "200", stdout=out)
-    report = json.loads(out.getvalue())
+    call_command("agreement", "s1", "--resamples", "200", *options, stdout=out)
+    return out.getvalue()
+
+
+def test_command_prints_everything_as_json(audited: Audited) -> None:
+    report = json.loads(run_command("--json"))
     assert report["is_simulated"] is True
     assert report["auto_h1"]["scores"]["ap"]["mae"]["resamples"] == 200
-    out = StringIO()
-    call_command("agreement", "s1", "--resamples", "200", stdout=out)
-    assert "SIMULATED labels" in out.getvalue()
-    assert "Cohen's kappa" in out.getvalue()
+    assert {"people", "whole_study", "leaderboard", "ceiling"} <= report.keys()
+
+
+def test_command_prints_text_and_tables(audited: Audited) -> None:
+    assert "SIMULATED labels" in run_command()
+    assert "Cohen's kappa" in run_command()
+    assert "| Cohen's kappa | 0.4545 [" in run_command("--markdown")  # 10/22, worked above
+    assert r"\begin{tabular}" in run_command("--latex")
+
+
+def test_ceiling_is_on_the_groups_that_have_all_three_labels(audited: Audited) -> None:
+    Verdict.objects.filter(group__run__task__key="t1").update(label="unjudged")
+    ceiling = audit_report(audited.audit, SIMULATED)["ceiling"]["observed"]
+    # Left are t2 and t3. Automatic - H1: C-C, I-I, U-U, I-C agree on 3 of 4; H1 - H2: C-C, I-C, U-U, C-C on 3 of 4.
+    assert ceiling["n"] == 4
+    assert ceiling["auto_h1"]["point"] == pytest.approx(3 / 4)
+    assert ceiling["h1_h2"]["point"] == pytest.approx(3 / 4)
+    assert ceiling["difference"]["point"] == pytest.approx(0)
