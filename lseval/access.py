@@ -38,6 +38,11 @@ def studies_of(user: User) -> QuerySet[Study]:
     return Study.objects.filter(memberships__user=user)
 
 
+def note_denial(request: HttpRequest, why: str) -> None:
+    """Keep the reason of a refusal for the log; the person who is refused is not told it."""
+    request.denial = why  # type: ignore[attr-defined]
+
+
 def require_access(request: HttpRequest, slug: str, *roles: str) -> StudyAccess:
     """The study as the person who asks may see it, remembered on the request.
 
@@ -47,15 +52,21 @@ def require_access(request: HttpRequest, slug: str, *roles: str) -> StudyAccess:
     user = request.user
     if not isinstance(user, User):
         raise Http404("no such study")
-    study = studies_of(user).filter(slug=slug).first()
-    if study is None:
+    access = _access_of(user, slug)
+    if access is None:
+        note_denial(request, "no member of the study, or there is no such study")
         raise Http404("no such study")
-    if user.is_superuser:
-        role: str = Role.LEAD
-    else:
-        role = Membership.objects.values_list("role", flat=True).get(study=study, user=user)
-    access = StudyAccess(study, user, role)
+    role = access.role
     request.study_access = access  # type: ignore[attr-defined]
     if roles and role not in roles:
+        note_denial(request, f"{role} of {slug}, but this is for {' or '.join(roles)}")
         raise PermissionDenied(f"This page is for {' and '.join(f'{name}s' for name in roles)} of the study.")
     return access
+
+
+def _access_of(user: User, slug: str) -> StudyAccess | None:
+    if user.is_superuser:
+        study = Study.objects.filter(slug=slug).first()
+        return StudyAccess(study, user, Role.LEAD) if study else None
+    membership = Membership.objects.select_related("study").filter(study__slug=slug, user=user).first()
+    return StudyAccess(membership.study, user, membership.role) if membership else None

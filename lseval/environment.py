@@ -31,6 +31,7 @@ class Environment:
     csrf_trusted_origins: tuple[str, ...]
     database_url: str
     var: Path
+    is_behind_proxy: bool = False
 
 
 def read_environment(environ: Mapping[str, str], root: Path) -> Environment:
@@ -59,6 +60,7 @@ def read_environment(environ: Mapping[str, str], root: Path) -> Environment:
         csrf_trusted_origins=_words(environ.get("LSEVAL_CSRF_TRUSTED_ORIGINS", "")),
         database_url=database_url,
         var=var,
+        is_behind_proxy=_flag(environ, "LSEVAL_BEHIND_PROXY"),
     )
 
 

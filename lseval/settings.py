@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from csp.constants import NONE, SELF
 from psycopg.conninfo import conninfo_to_dict
 
 from lseval.environment import read_environment
+from lseval.mail import read_mail
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = read_environment(os.environ, BASE_DIR)
@@ -19,6 +21,7 @@ SECRET_KEY = ENVIRONMENT.secret_key
 DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
+BEHIND_PROXY = ENVIRONMENT.is_behind_proxy
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -29,8 +32,12 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django_htmx",
     "csp",
+    "axes",
+    "rest_framework",
+    "knox",
     "lseval",
     "lseval.site",
+    "lseval.door",
     "annotation",
     "agreement",
 ]
@@ -39,6 +46,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "lseval.door.denials.log_denials",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -49,6 +57,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "lseval.site.middleware.no_store",
     "lseval.site.middleware.errors_as_pages",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "lseval.urls"
@@ -114,6 +123,64 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "lseval.door.backends.PeopleBackend"]
+PASSWORD_RESET_TIMEOUT = 24 * 3600
+CSRF_FAILURE_VIEW = "lseval.door.denials.csrf_failure"
+
+# How many failures shut the door is in lseval.door.throttling; here is what axes itself asks for.
+AXES_HANDLER = "lseval.door.throttling.Throttle"
+AXES_FAILURE_LIMIT = 1
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "lseval.door.client.address_of"
+AXES_LOCKOUT_CALLABLE = "lseval.door.throttling.locked_page"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = [
+    "username",
+    "ip_address",
+    "csrfmiddlewaretoken",
+    "old_password",
+    "password1",
+    "password2",
+    "new_password1",
+    "new_password2",
+]
+
+REST_FRAMEWORK = {
+    # The token first: it names the way to authenticate, so that a refusal is 401.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "lseval.door.tokens.BearerToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
+    "EXCEPTION_HANDLER": "lseval.door.api_errors.as_problem",
+}
+KNOX_TOKEN_MODEL = "lseval_door.ApiToken"  # noqa: S105
+# Its migrations make its own table of tokens even where another model stands in for it.
+MIGRATION_MODULES = {"knox": None}
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "lst_", "TOKEN_TTL": timedelta(days=90)}
+
+_MAIL = read_mail(os.environ, is_local=IS_LOCAL)
+MAIL_IS_CONFIGURED = _MAIL.is_configured
+EMAIL_BACKEND = _MAIL.backend
+DEFAULT_FROM_EMAIL = _MAIL.sender
+EMAIL_FILE_PATH = _MAIL.folder
+EMAIL_HOST = _MAIL.host
+EMAIL_PORT = _MAIL.port
+EMAIL_HOST_USER = _MAIL.user
+EMAIL_HOST_PASSWORD = _MAIL.password
+EMAIL_USE_SSL = _MAIL.is_tls_from_start
+EMAIL_USE_TLS = _MAIL.is_starttls
+EMAIL_TIMEOUT = 20
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
@@ -141,7 +208,7 @@ if not IS_LOCAL:
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if os.environ.get("LSEVAL_BEHIND_PROXY") else None
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -161,8 +228,18 @@ CONTENT_SECURITY_POLICY = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "lseval.door.log_lines.OneLine",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # What these would say of a refusal, `lseval.denials` says in one line.
+        "django.security.csrf": {"level": "ERROR"},
+        "axes": {"level": "ERROR"},
+    },
 }

@@ -12,6 +12,11 @@ from lseval.errors import ConflictError, InputError, LsevalError, NotPermittedEr
 _STATUS = {InputError: 400, NotPermittedError: 403, ConflictError: 409}
 
 
+def status_of(error: LsevalError) -> int:
+    """The HTTP status that tells of an error raised on purpose."""
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
 def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Pages depend on who asks, so no cache may keep them, the browser's own included."""
 
@@ -35,5 +40,5 @@ class errors_as_pages:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, LsevalError):
             return None
-        status = next((code for kind, code in _STATUS.items() if isinstance(exception, kind)), 500)
-        return render(request, "problem.html", {"message": str(exception), "code": exception.code}, status=status)
+        context = {"message": str(exception), "code": exception.code}
+        return render(request, "problem.html", context, status=status_of(exception))

@@ -1,14 +1,11 @@
 """The addresses of the site."""
 
-from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
 from lseval.site import views
 
 urlpatterns = [
     path("", views.studies, name="studies"),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
     path("healthz/", views.healthz, name="healthz"),
     path("styleguide/", views.styleguide, name="styleguide"),
     path("studies/<slug:slug>/", views.study_home, name="study_home"),

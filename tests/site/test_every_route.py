@@ -15,9 +15,11 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from lseval.models import ToolCall
+from lseval.door.invitations import invite
+from lseval.models import Role, ToolCall
 from tests.site.building import World, make_world, signed_in
 
+NO_TOKEN = "00000000-0000-4000-8000-000000000000"
 LOGIN = "login"
 """Stands for a redirect to the login page."""
 
@@ -64,6 +66,15 @@ def _source(world: World) -> list[Any]:
     return [world.queue.pk, world.slot.pk, 1]
 
 
+def _member(world: World) -> list[Any]:
+    member, _ = world.study.memberships.get_or_create(user=world.researcher, defaults={"role": Role.RESEARCHER})
+    return [world.study.slug, member.pk]
+
+
+def _invitation(world: World) -> list[Any]:
+    return [world.study.slug, invite(world.study, Role.ANNOTATOR, world.lead)[0].pk]
+
+
 def _results(args: Callable[[World], list[Any]] = _study) -> Route:
     """A page with verdicts: for leads and researchers only."""
     return Route(200, 200, 403, 404, LOGIN, args)
@@ -84,23 +95,80 @@ ROUTES: dict[str, Route] = {
     "report": _results(),
     "report_json": _results(),
     "report_md": _results(),
+    # the door
+    "account": Route(200, 200, 200, 200, LOGIN),
+    "account_email": Route(400, 400, 400, 400, LOGIN, method="post"),
+    "token_create": Route(400, 400, 400, 400, LOGIN, method="post"),
+    "token_revoke": Route(404, 404, 404, 404, LOGIN, lambda world: [NO_TOKEN], "post"),
+    "password_change": Route(200, 200, 200, 200, LOGIN),
+    "password_reset": Route(200, 200, 200, 200, 200),
+    "password_reset_done": Route(200, 200, 200, 200, 200),
+    "password_reset_confirm": Route(200, 200, 200, 200, 200, lambda world: ["MQ", "no-token"]),
+    "invitation": Route(404, 404, 404, 404, 404),
+    "invitation_link": Route(404, 404, 404, 404, 404, lambda world: ["lsi_no-token"]),
+    "members": Route(200, 403, 403, 404, LOGIN, _study),
+    "member_role": Route(302, 403, 403, 404, LOGIN, _member, "post"),
+    "member_remove": Route(302, 403, 403, 404, LOGIN, _member, "post"),
+    "invite": Route(400, 403, 403, 404, LOGIN, _study, "post"),
+    "invitation_revoke": Route(302, 403, 403, 404, LOGIN, _invitation, "post"),
+    "api_me": Route(200, 200, 200, 200, 401),
+    "api_studies": Route(200, 200, 200, 200, 401),
+    "api_study": Route(200, 200, 200, 404, 401, _study),
     # the annotation app: a queue opens to those only who sit in it
     "audit": Route(200, 200, 200, 404, LOGIN, _study),
     "draw_audit": Route(200, 403, 403, 404, LOGIN, _study),
     "seat_labeler": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
+    "audit_progress": Route(302, 302, 403, 404, LOGIN, _audit),
+    "change_audit": Route(302, 403, 403, 404, LOGIN, lambda world: [*_audit(world), "pause"], "post"),
+    "release_lease": Route(302, 403, 403, 404, LOGIN, lambda world: [*_audit(world), world.slot.pk], "post"),
+    "reassign_seat": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
+    "extend_audit": Route(200, 403, 403, 404, LOGIN, _audit),
+    "export_labels": _results(lambda world: [*_audit(world), "csv"]),
+    "codebook": _results(),
+    "codebook_version": _results(lambda world: [world.study.slug, 1]),
+    "publish_codebook": Route(200, 403, 403, 404, LOGIN, _study),
     "label": _queue(200),
     "label_skip": _queue(400, "post"),
     "label_undo": _queue(400, "post"),
+    "label_flag": _queue(400, "post"),
     "label_heartbeat": _queue(404, "post"),
     "label_page": Route(404, 404, 302, 404, LOGIN, _source),
     "guidelines": _queue(200),
+    "revealed_verdict": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk, world.slot.pk]),
+    # adjudication; nobody of this world sits there
+    "adjudication": _results(_audit),
+    "rebuild_adjudication": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
+    "seat_adjudicator": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
+    "adjudicate": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk]),
+    "adjudicate_undo": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk], "post"),
+    "adjudicate_heartbeat": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk], "post"),
+    "adjudicate_page": Route(404, 404, 404, 404, LOGIN, _source),
     # the agreement app
     "agreement": _results(),
     "agreement_json": _results(),
     "agreement_groups": _results(),
-    "agreement_scores": _results(lambda world: [world.study.slug, "svg"]),
+    "agreement_people": _results(),
+    "agreement_process": _results(),
+    "agreement_study": _results(),
+    "agreement_leaderboard": _results(),
+    "agreement_items": _results(),
+    "agreement_responses": Route(400, 400, 403, 404, LOGIN, _study),
+    "agreement_numbers": _results(),
+    "agreement_tables": _results(lambda world: [world.study.slug, "md"]),
+    "agreement_figure": _results(lambda world: [world.study.slug, "intervals", "svg"]),
+    "agreement_leaderboard_figure": _results(lambda world: [world.study.slug, "as", "svg"]),
 }
-FORMS = {"login", "draw_audit", "label"}
+FORMS = {
+    "password_change",
+    "password_reset",
+    "invitation",
+    "password_reset_confirm",
+    "login",
+    "draw_audit",
+    "revealed_verdict",
+    "adjudicate",
+    "label",
+}
 """Pages whose form is posted to their own address."""
 
 PEOPLE = ("lead", "researcher", "annotator", "outsider", "anonymous")

@@ -11,7 +11,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q
 
 from annotation.models import Slot, SlotStatus
-from lseval.access import RESULT_ROLES, studies_of
+from lseval.access import RESULT_ROLES, StudyAccess, studies_of
 from lseval.models import AnswerGroup, Membership, Role, Run, Study, User
 from lseval.site.quantities import Share
 
@@ -48,6 +48,13 @@ def study_rows(user: User, page: str = "1") -> PageOfRows[StudyRow]:
     counts = _counts([study.pk for study in studies if roles[study.pk] in RESULT_ROLES])
     listed.object_list = [StudyRow(study, roles[study.pk], counts.get(study.pk)) for study in studies]
     return listed
+
+
+def study_row(access: StudyAccess) -> StudyRow:
+    """One study as its row in the list is."""
+    study = access.study
+    counts = _counts([study.pk])[study.pk] if access.sees_results else None
+    return StudyRow(study, access.role, counts)
 
 
 def _counts(study_ids: Sequence[int]) -> dict[int, StudyCounts]:

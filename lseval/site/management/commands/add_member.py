@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from lseval.door.members import set_role
 from lseval.models import Role, User
-from lseval.pipeline.studies import find_study, give_role
+from lseval.pipeline.studies import find_study
 
 
 class Command(BaseCommand):
@@ -31,5 +32,7 @@ class Command(BaseCommand):
             password = secrets.token_urlsafe(12)
             user = User.objects.create_user(options["username"], password=password)
             self.stdout.write(f"login {user.username}, password {password}")
-        give_role(study, user, options["role"])
+        else:
+            self.stdout.write(f"{user.username} has a login already, whose password stays as it is")
+        set_role(study, user, options["role"])
         self.stdout.write(f"{user.username} is {options['role']} of {study.slug}")
