@@ -241,5 +241,7 @@ LOGGING = {
         # What these would say of a refusal, `lseval.denials` says in one line.
         "django.security.csrf": {"level": "ERROR"},
         "axes": {"level": "ERROR"},
+        # A foreign Host header is refused with 400; a traceback each time would only fill the log.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
     },
 }
