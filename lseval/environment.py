@@ -39,7 +39,7 @@ def read_environment(environ: Mapping[str, str], root: Path) -> Environment:
 
     Raises SettingsError naming every variable that is missing or unsafe, and what to set instead.
     """
-    var = Path(environ.get("LSEVAL_VAR", root / "var"))
+    var = Path(environ.get("LSEVAL_VAR") or root / "var")
     database_url = environ.get("DATABASE_URL", "")
     is_local = not database_url and not _flag(environ, "LSEVAL_PRODUCTION")
     debug = _flag(environ, "LSEVAL_DEBUG")

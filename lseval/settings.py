@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from lseval.environment import read_environment
+from lseval.errors import SettingsError
 from lseval.mail import read_mail
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -95,7 +97,11 @@ def _database() -> dict[str, Any]:
             "USER": "postgres",
             **common,
         }
-    given = conninfo_to_dict(ENVIRONMENT.database_url)
+    try:
+        given = conninfo_to_dict(ENVIRONMENT.database_url)
+    except ProgrammingError:
+        # The reason quotes the address, and with it the password.
+        raise SettingsError("DATABASE_URL cannot be read: use postgresql://user:password@host:5432/name.") from None
     known = {key: str(given.pop(name, "") or "") for key, name in _CONNECTION_NAMES.items()}
     return {"ENGINE": "django.db.backends.postgresql", **known, "OPTIONS": given, **common}
 

@@ -101,3 +101,10 @@ def test_demo_is_refused_in_a_deployment() -> None:
     done = _manage("demo", **DEPLOYED)
     assert done.returncode != 0
     assert "local" in done.stderr
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_showing_it() -> None:
+    done = _manage("check", **{**DEPLOYED, "DATABASE_URL": "postgresql://user:hunter2@[bad/x"})
+    assert done.returncode != 0
+    assert "DATABASE_URL cannot be read" in done.stderr
+    assert "hunter2" not in done.stderr

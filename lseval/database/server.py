@@ -116,28 +116,35 @@ class EmbeddedServer:
                 f"{self.data} belongs to another user, so its database cannot be used. "
                 "Run as that user, or use another checkout, or set DATABASE_URL."
             ) from error
-        if len(lines) < 8 or lines[7].strip() != "ready":
+        if len(lines) < 8 or lines[7].strip() != "ready" or not lines[3].strip().isdigit():
             return None
         address = Address(Path(lines[4]), int(lines[3]))
         return address if address.answers() else None
 
     def _create(self) -> None:
-        if self.data.exists():
-            # A first start that was cut short; initdb leaves PG_VERSION for a complete one.
-            shutil.rmtree(self.data)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.data.mkdir(mode=0o700)
-        self._hand_over(self.data)
+        """Make the data folder beside its place and move it there whole: what is found there is never touched."""
+        if self.data.exists() and any(self.data.iterdir()):
+            raise EmbeddedServerError(
+                f"{self.data} holds files that are no PostgreSQL data. Move them away, or set LSEVAL_VAR elsewhere."
+            )
+        unfinished = self.data.with_name("postgres.unfinished")
+        if unfinished.exists():
+            shutil.rmtree(unfinished)  # ours: a first start that was cut short
+        unfinished.mkdir(mode=0o700)
+        self._hand_over(unfinished)
         self._run(
-            "initdb", "-D", str(self.data), "-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"
+            "initdb", "-D", str(unfinished), "-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"
         )
-        with (self.data / "postgresql.conf").open("a") as configuration:
+        with (unfinished / "postgresql.conf").open("a") as configuration:
             configuration.write(_CONFIGURATION)
+        unfinished.rename(self.data)
 
     def _start(self) -> Address:
         address = Address(self._socket_dir(), PORT)
-        with suppress(FileNotFoundError):
-            (self.data / "postmaster.pid").unlink()  # nobody answers: left by a crash or a reboot
+        # Nobody answers, so these were left by a crash or a reboot; PostgreSQL would take the process ids in them
+        # for a running server where they belong to somebody else by now.
+        for left in (self.data / "postmaster.pid", address.socket_path, Path(f"{address.socket_path}.lock")):
+            left.unlink(missing_ok=True)
         try:
             self._run(
                 "pg_ctl",
@@ -244,7 +251,10 @@ class EmbeddedServer:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """One process at a time creates, starts or stops this server."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EmbeddedServerError(f"{self.folder} cannot be made: {error.strerror}. Set LSEVAL_VAR.") from error
         with (self.folder / "postgres.lock").open("w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield

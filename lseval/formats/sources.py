@@ -21,7 +21,7 @@ class SkippedFile:
     reason: str
 
     def __str__(self) -> str:
-        return f"skipped {self.path}: {self.reason}"
+        return f"skipped {printable(self.path)}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,25 @@ def iter_sources(paths: Iterable[Path]) -> Sources:
                     skipped.append(SkippedFile(found, reason))
                 else:
                     files[found] = None
-        elif path.exists():
+        elif path.is_file():
+            printable_or_refused(path)
             files[path] = None
+        elif path.exists():
+            raise UnreadableFileError(f"{printable(path)}: is no regular file")
         else:
-            raise UnreadableFileError(f"{path}: there is no such file or folder")
+            raise UnreadableFileError(f"{printable(path)}: there is no such file or folder")
     return Sources(tuple(files), tuple(skipped))
+
+
+def printable(path: Path) -> str:
+    """The path as text that any terminal and file can take; bytes that are no UTF-8 become question marks."""
+    return str(path).encode("utf-8", "replace").decode("utf-8")
+
+
+def printable_or_refused(path: Path) -> None:
+    """Raise `UnreadableFileError` for a path whose name is not in UTF-8 and so could not be reported."""
+    if str(path) != printable(path):
+        raise UnreadableFileError(f"{printable(path)}: its name is not in UTF-8; rename it")
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -73,6 +87,10 @@ def _reason_to_skip(path: Path) -> str:
         return "a hidden file"
     if path.is_symlink():
         return "a symbolic link"
+    if not path.is_file():
+        return "no regular file"
+    if str(path) != printable(path):
+        return "its name is not in UTF-8"
     if path.suffix.lower() not in RUN_SUFFIXES:
         return "not a JSON or JSONL file"
     try:

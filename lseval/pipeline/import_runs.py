@@ -38,7 +38,7 @@ from lseval.models import (
     ToolCall,
     Turn,
 )
-from lseval.pipeline.limits import check_limits
+from lseval.pipeline.limits import EARLIEST_YEAR, LATEST_YEAR, check_limits, stored_key
 
 CREATED, UNCHANGED, FURTHER = "created", "unchanged", "further"
 _READING_TOOLS = ("read_page", "find_in_page", "extract")
@@ -233,7 +233,7 @@ def _save_pages(run: Run, records: Iterable[PageRecord], warnings: list[str]) ->
     pages: dict[str, Page] = {}
     for record in records:
         try:
-            key = canonical_key(record.url)
+            key = stored_key(canonical_key(record.url))
         except InputError as error:
             warnings.append(f"page left out: {error}")
             continue
@@ -307,13 +307,14 @@ def _citations(run: Run, group: AnswerGroup | None, drafts: Iterable[CitationDra
     """One row per page and one per dangling marker, in the order of the text."""
     seen: dict[str, Citation] = {}
     for draft in drafts:
+        key = stored_key(draft.canonical_key)
         seen.setdefault(
-            draft.canonical_key or f"dangling {draft.marker}",
+            key or f"dangling {draft.marker}",
             Citation(
                 run=run,
                 group=group,
                 url=draft.url,
-                canonical_key=draft.canonical_key,
+                canonical_key=key,
                 marker=draft.marker,
                 is_inline=draft.is_inline,
             ),
@@ -337,12 +338,13 @@ def _moment(text: str | None, name: str, warnings: list[str]) -> datetime | None
         return None
     try:
         parsed = parse_datetime(text)
-    except ValueError:
-        parsed = None
-    if parsed is None:
-        warnings.append(f"{name} {text[:40]!r} is no ISO date and time; left empty")
+        moment = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC) if parsed else None
+    except (ValueError, OverflowError):
+        moment = None
+    if moment is None or not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
+        warnings.append(f"{name} {text[:40]!r} is no ISO date and time of our age; left empty")
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return moment
 
 
 def counts_of(study: Study) -> dict[str, Any]:

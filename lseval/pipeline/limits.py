@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from lseval.domain.trajectory import RunRecord
 from lseval.errors import InputError
 from lseval.models import EvaluatedModel, Task
@@ -9,6 +11,16 @@ from lseval.models import EvaluatedModel, Task
 MOST_ATTEMPTS = 10_000
 LARGEST_COUNT = 1_000_000
 LARGEST_STEP = 2**31 - 1
+EARLIEST_YEAR, LATEST_YEAR = 1970, 2200
+LONGEST_KEY = 600
+"""Characters of a canonical key that are stored as they are; PostgreSQL indexes about 2,700 bytes at most."""
+
+
+def stored_key(key: str) -> str:
+    """A page's canonical key as it is stored: a very long one is cut, and told apart by its digest."""
+    if len(key) <= LONGEST_KEY:
+        return key
+    return f"{key[:LONGEST_KEY]}#sha256:{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def check_limits(record: RunRecord) -> None:

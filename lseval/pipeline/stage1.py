@@ -54,6 +54,7 @@ def verify_run(run_id: int) -> Counter[str]:
         )
         verdicts.append(_verdict(group, draft, [page for _, page in cited if page is not None]))
     with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
         Verdict.objects.filter(group__run=run).delete()
         Verdict.objects.bulk_create(verdicts)
         # What Stage 2 said rests on the verdicts that were here before: the run waits for it again.

@@ -63,6 +63,7 @@ def audit_run(run_id: int) -> Counter[str]:
         if not found.skip_reason
     }
     with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
         forget_process(run)
         return _save(run, rounds, {group.number: group for group in groups}, opinions)
 

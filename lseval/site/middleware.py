@@ -35,10 +35,16 @@ class errors_as_pages:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "%00" in request.META.get("QUERY_STRING", ""):
+            # PostgreSQL knows no NUL, so nothing of ours can be asked for with one.
+            return self._problem(request, InputError("the address holds a NUL character: ask without it."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, LsevalError):
             return None
-        context = {"message": str(exception), "code": exception.code}
-        return render(request, "problem.html", context, status=status_of(exception))
+        return self._problem(request, exception)
+
+    def _problem(self, request: HttpRequest, error: LsevalError) -> HttpResponse:
+        context = {"message": str(error), "code": error.code}
+        return render(request, "problem.html", context, status=status_of(error))

@@ -51,11 +51,27 @@ def test_a_process_id_left_by_a_crash_is_recognised(server: EmbeddedServer) -> N
     server.ensure_running()
     pid_file = server.data / "postmaster.pid"
     left = pid_file.read_text()
+    lock_file = server.data / ".s.PGSQL.5432.lock"
+    lock = lock_file.read_text()
     server.stop()
-    # As after a power cut and reboot: the file says ready, and its process id now belongs to somebody else.
-    pid_file.write_text("\n".join(["1", *left.splitlines()[1:]]) + "\n")
+    # As after a power cut and reboot: the files say ready, and their process id now belongs to somebody else.
+    other = subprocess.Popen(["sleep", "60"])
+    pid_file.write_text("\n".join([str(other.pid), *left.splitlines()[1:]]) + "\n")
+    lock_file.write_text("\n".join([str(other.pid), *lock.splitlines()[1:]]) + "\n")
+    try:
+        assert server.running() is None
+        assert ask(server.ensure_running(), "SELECT 1") == (1,)
+    finally:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.parametrize("text", ["", "not a number\n" * 8, "1\n2\n3\nxx\n5\n6\n7\nready\n"])
+def test_a_damaged_process_id_file_is_no_running_server(tmp_path: Path, text: str) -> None:
+    server = EmbeddedServer(tmp_path)
+    server.data.mkdir()
+    (server.data / "postmaster.pid").write_text(text)
     assert server.running() is None
-    assert ask(server.ensure_running(), "SELECT 1") == (1,)
 
 
 def test_stopping_twice_is_no_error(server: EmbeddedServer) -> None:
@@ -95,12 +111,28 @@ def test_several_commands_at_once_share_one_server_in_a_deep_folder(tmp_path: Pa
 
 def test_a_first_start_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
     server = EmbeddedServer(tmp_path / "var")
-    server.data.mkdir(parents=True)
-    (server.data / "half").write_text("initdb got no further")
+    half = server.folder / "postgres.unfinished"
+    half.mkdir(parents=True)
+    (half / "half").write_text("initdb got no further")
     try:
         assert ask(server.ensure_running(), "SELECT 1") == (1,)
     finally:
         server.stop()
+
+
+def test_a_folder_that_is_no_data_folder_is_left_alone(tmp_path: Path) -> None:
+    notes = tmp_path / "var" / "postgres" / "notes.txt"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("mine")
+    with pytest.raises(EmbeddedServerError, match="no PostgreSQL data"):
+        EmbeddedServer(tmp_path / "var").ensure_running()
+    assert notes.read_text() == "mine"
+
+
+def test_a_var_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EmbeddedServerError, match="LSEVAL_VAR"):
+        EmbeddedServer(tmp_path / "file").ensure_running()
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:

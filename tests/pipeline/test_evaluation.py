@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from lseval.domain.trajectory import PageRecord, ToolCallRecord, TurnRecord
 from lseval.errors import InputError
 from lseval.models import FailureNode, Judgement, Link, Page, Run, Verdict
-from lseval.pipeline import stage1
+from lseval.pipeline import stage1, stage2
 from lseval.pipeline.evaluation import evaluate, stage_counts
 from tests.factories import PAGE_TEXT, make_run, make_study
 
@@ -165,3 +167,24 @@ def test_an_empty_page_is_not_evidence_of_absence() -> None:
     run = make_run(make_study(), pages=pages)
     evaluate(run.study)
     assert verdicts_of(run) == ["U", "U"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_evaluations_at_once_give_each_group_one_verdict() -> None:
+    study = make_study()
+    for number in range(4):
+        wrong_run(study, f"t{number}")
+    waiting = stage1.runs_to_verify(study)
+
+    def verify() -> None:
+        try:
+            stage1.verify_runs(waiting)
+            stage2.audit_runs(waiting)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(verify) for _ in range(3)]:
+            done.result()
+    assert Verdict.objects.count() == 4
+    assert stage_counts(study)["process"] == {"failure_nodes": 4, "links": 4}

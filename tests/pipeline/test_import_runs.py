@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def test_a_task_key_with_another_question_is_refused(tmp_path: Path) -> None:
 def test_a_bad_row_fails_the_command_and_the_others_are_saved(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(lines(write_run(make_record()), '{"format": "lseval-run/1"}', write_run(make_record("t2"))))
-    with pytest.raises(CommandError, match="1 rows could not be imported"):
+    with pytest.raises(CommandError, match="1 of 3 rows could not be imported"):
         call_command("import_runs", "s1", str(path), stdout=StringIO(), stderr=StringIO())
     assert Run.objects.count() == 2
 
@@ -281,3 +282,38 @@ def test_cited_reports_tie_their_markers_to_addresses() -> None:
     assert with_two >= 0.95 * runs
     assert Citation.objects.exclude(url="").count() > 5000
     assert not Citation.objects.filter(url="", marker="").exists()
+
+
+def test_very_long_addresses_are_stored_and_still_meet_their_pages() -> None:
+    url = "https://ferries.example/aldis?" + "&".join(f"k{number}=v{number * 7919}" for number in range(1200))
+    page = replace(make_record().pages[0], url=url)
+    run = make_run(make_study(), answer=f"Lake Aldis ferry: opened in 1962 <{url}>.", pages=(page,))
+    assert run.citations.get().canonical_key == run.pages.get().canonical_key
+
+
+@pytest.mark.parametrize(
+    "moment", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "2025-01-25T09:39:56+23:59:59"]
+)
+def test_a_moment_outside_our_age_is_left_empty_with_a_warning(moment: str) -> None:
+    outcome = import_run(make_study(), make_record(started_at=moment), source_format="test")
+    run = Run.objects.get(pk=outcome.run_id)
+    assert run.started_at is None or 1970 <= run.started_at.year <= 2200
+    assert run.started_at is not None or "started_at" in outcome.warnings[0]
+
+
+def test_the_report_never_overwrites_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(lines(write_run(make_record())))
+    before = path.read_bytes()
+    with pytest.raises(CommandError, match="one of the files to import"):
+        call_command("import_runs", "s1", str(tmp_path), report=path)
+    assert path.read_bytes() == before
+
+
+def test_a_pipe_and_a_file_whose_name_is_no_text_are_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xffad.jsonl")).write_bytes(lines(write_run(make_record("t2"))))
+    (tmp_path / "runs.jsonl").write_bytes(lines(write_run(make_record())))
+    summary = import_(tmp_path)
+    assert summary["runs"]["created"] == 1
+    assert len([note for note in summary["notes"] if note.startswith("skipped")]) == 2

@@ -5,11 +5,20 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from lseval.door.members import set_role
 from lseval.models import Role, User
 from lseval.pipeline.studies import find_study
+
+
+def check_username(username: str) -> None:
+    """Raise CommandError for a name that Django's own form would not take."""
+    try:
+        User(username=username).clean_fields(exclude=["password"])
+    except ValidationError as error:
+        raise CommandError(f"{username!r} cannot be a user name: {'; '.join(error.messages)}") from error
 
 
 class Command(BaseCommand):
@@ -30,6 +39,7 @@ class Command(BaseCommand):
             raise CommandError(f"nobody is called {options['username']!r}; add --create to make the login.")
         if user is None:
             password = secrets.token_urlsafe(12)
+            check_username(options["username"])
             user = User.objects.create_user(options["username"], password=password)
             self.stdout.write(f"login {user.username}, password {password}")
         else:

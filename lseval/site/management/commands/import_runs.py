@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
 
-from lseval.errors import LsevalError
+from lseval.database.server import EmbeddedServerError
+from lseval.errors import InputError
 from lseval.formats import FORMATS, ReadError, RowResult, detect_format, iter_sources, read_runs
 from lseval.models import Study
 from lseval.pipeline.import_runs import CREATED, FURTHER, UNCHANGED, ImportedRun, import_run
@@ -51,6 +53,10 @@ class Command(BaseCommand):
         sources = iter_sources(options["paths"])
         if not sources.files:
             raise CommandError("there is nothing to import in " + ", ".join(map(str, options["paths"])))
+        if options["report"] and options["report"].resolve() in {path.resolve() for path in sources.files}:
+            raise CommandError(
+                f"{options['report']} is one of the files to import: write the report to another file."
+            )
         study, is_new = find_or_create_study(options["study"])
         report = options["report"].open("w", encoding="utf-8") if options["report"] else None
         tally = Tally()
@@ -70,7 +76,7 @@ class Command(BaseCommand):
             self._print(study, is_new, tally)
         if tally.rows[FAILED]:
             raise CommandError(
-                f"{tally.rows[FAILED]} rows could not be imported; the others were. "
+                f"{tally.rows[FAILED]} of {tally.rows.total()} rows could not be imported. "
                 "Mend those rows and run the same command again.",
                 returncode=1,
             )
@@ -130,8 +136,13 @@ def import_row(study: Study, row: RowResult, source_format: str) -> ImportedRun:
     place = f"{row.source}:{row.position}"
     try:
         outcome = import_run(study, row.record, source_format=source_format, source_name=row.source.name)
-    except LsevalError as error:
+    except InputError as error:
         return ImportedRun(FAILED, message=f"{place}: {error}")
+    except (OperationalError, EmbeddedServerError) as error:
+        told = str(error).splitlines()[0]
+        raise CommandError(
+            f"the database went away at {place} ({told}). What was imported stays; run the same command again."
+        ) from error
     return replace(outcome, message=f"{place}: {outcome.message}") if outcome.message else outcome
 
 
