@@ -285,7 +285,7 @@ def test_cited_reports_tie_their_markers_to_addresses() -> None:
 
 
 def test_very_long_addresses_are_stored_and_still_meet_their_pages() -> None:
-    url = "https://ferries.example/aldis?" + "&".join(f"k{number}=v{number * 7919}" for number in range(1200))
+    url = "https://ferries.example/aldis?" + "&".join(f"k{number}=v{number * 7919}" for number in range(220))
     page = replace(make_record().pages[0], url=url)
     run = make_run(make_study(), answer=f"Lake Aldis ferry: opened in 1962 <{url}>.", pages=(page,))
     assert run.citations.get().canonical_key == run.pages.get().canonical_key

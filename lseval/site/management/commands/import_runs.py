@@ -54,9 +54,7 @@ class Command(BaseCommand):
         if not sources.files:
             raise CommandError("there is nothing to import in " + ", ".join(map(str, options["paths"])))
         if options["report"] and options["report"].resolve() in {path.resolve() for path in sources.files}:
-            raise CommandError(
-                f"{options['report']} is one of the files to import: write the report to another file."
-            )
+            raise CommandError(f"{options['report']} is one of the files to import: report to another file.")
         study, is_new = find_or_create_study(options["study"])
         report = options["report"].open("w", encoding="utf-8") if options["report"] else None
         tally = Tally()
