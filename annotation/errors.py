@@ -35,6 +35,12 @@ class StaleLabelError(ConflictError):
         self.offered = offered
 
 
+class PairChangedError(ConflictError):
+    """One of the two labels before an adjudicator has changed since their page was opened."""
+
+    code = "pair_changed"
+
+
 class EvidenceChangedError(ConflictError):
     """What is shown beside an item is no longer what the page that sent the label showed."""
 

@@ -17,11 +17,16 @@ _LARGEST_ID = 2**63 - 1
 _LARGEST_NUMBER = 100_000
 
 
-class DecisionForm(forms.Form):
-    """What every decision on a slot carries."""
+class SlotForm(forms.Form):
+    """What every request about a slot carries."""
 
     slot = forms.IntegerField(min_value=1, max_value=_LARGEST_ID)
     request_key = forms.UUIDField()
+
+
+class DecisionForm(SlotForm):
+    """What every decision on a slot carries."""
+
     base_version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
     seconds_on_task = forms.FloatField(required=False, min_value=0)
 
@@ -41,6 +46,29 @@ class SkipForm(DecisionForm):
     reason = forms.CharField(required=False, strip=False)
 
 
+class FlagForm(SlotForm):
+    """A flag with its note, or the end of one."""
+
+    note = forms.CharField(required=False, strip=False)
+    take_back = forms.BooleanField(required=False)
+
+
+class RulingForm(DecisionForm):
+    """An adjudicator's decision: the label, the reason as its comment, and which pair of labels they saw."""
+
+    label = forms.CharField(max_length=40)
+    error_type = forms.CharField(required=False, max_length=80)
+    comment = forms.CharField(required=False, strip=False)
+    evidence = forms.CharField(required=False, max_length=64)
+    pair = forms.CharField(max_length=60)
+
+
+class RebuildForm(forms.Form):
+    """Which disagreements are queued."""
+
+    with_automatic = forms.BooleanField(required=False)
+
+
 class UndoForm(forms.Form):
     """An undo of the last decision."""
 
@@ -57,6 +85,16 @@ class SeatForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["user"]
         field.queryset = User.objects.filter(pk__in=[person.pk for person in people]).order_by("username")  # type: ignore[attr-defined]
+
+
+class AdjudicatorForm(forms.Form):
+    """Who adjudicates."""
+
+    user = forms.ModelChoiceField(User.objects.none(), empty_label=None)
+
+    def __init__(self, *args: Any, people: list[User], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["user"].queryset = User.objects.filter(pk__in=[person.pk for person in people])  # type: ignore[attr-defined]
 
 
 class DrawForm(forms.Form):
@@ -88,6 +126,11 @@ class DrawForm(forms.Form):
         help_text="From how many trajectories all links go to H1; drawn by whole tasks.",
     )
     with_rounds = forms.BooleanField(label="Put their rounds to H1 too", required=False, initial=True)
+    reveal_after_submission = forms.BooleanField(
+        label="Let labelers see the automatic verdict on an item once they have labeled it",
+        required=False,
+        help_text="Their label of that item is final from then on.",
+    )
 
     @classmethod
     def proposal(cls, taken_names: Collection[str]) -> dict[str, Any]:

@@ -7,20 +7,21 @@ shared. A test reads the SQL of every labeler's page and holds this.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F, Min, Prefetch, Q
+from django.db.models import Count, F, Min, Q
 from django.db.models.functions import Now
 
-from annotation.codebook import QUESTIONS, Question
+from annotation.codebook import QUESTIONS
 from annotation.models import (
     AuditStatus,
+    Flag,
     Item,
     LabelAction,
+    LabelerRole,
     LabelVersion,
     Lease,
     Queue,
@@ -28,13 +29,13 @@ from annotation.models import (
     Slot,
     SlotStatus,
 )
-from lseval.models import AnswerGroup, Page, Round, Study, ToolCall, Turn, User
+from lseval.models import Study, User
+
+_KIND_OF_STAGE = tuple(QUESTIONS)
+"""A slot's stage counts the kinds in the order in which a labeler meets them."""
 
 RECENT_DECISIONS = 10
 """How many of a person's last decisions they may still change."""
-
-NO_SNAPSHOT = "-"
-"""Stands in an evidence digest for a cited page of which there is no snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,59 +97,6 @@ class QueueCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A URL that the group cites with its snapshot, if there is one. `number` counts from 1 within the item.
-
-    The snapshot's text is loaded only for the source that is open.
-    """
-
-    number: int
-    url: str
-    page: Page | None
-
-    @property
-    def outcome(self) -> str:
-        return self.page.outcome if self.page else "no_snapshot"
-
-    @property
-    def digest(self) -> str:
-        return self.page.text_digest if self.page else NO_SNAPSHOT
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call of a round as a labeler sees it."""
-
-    name: str
-    arguments: Mapping[str, object]
-    observation: str | None
-    is_error: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RoundShown:
-    """A round: its number in the run, its words, and its calls."""
-
-    number: int
-    text: str
-    calls: tuple[Call, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemShown:
-    """One item with all that a labeler is given to judge it by."""
-
-    kind: str
-    question: Question
-    task_question: str
-    rubric: Mapping[str, object]
-    group: AnswerGroup | None
-    round: RoundShown | None
-    sources: tuple[Source, ...]
-    evidence_digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """One of the person's own last decisions."""
 
@@ -186,9 +134,9 @@ def progress_of(queue: Queue) -> Progress:
 
 def _counts(queues: list[Queue]) -> dict[int, Counter[tuple[str, str]]]:
     found: dict[int, Counter[tuple[str, str]]] = {queue.pk: Counter() for queue in queues}
-    rows = Slot.objects.filter(queue__in=queues).order_by().values_list("queue_id", "item__kind", "status")
-    for queue_id, kind, status, number in rows.annotate(number=Count("id")):
-        found[queue_id][kind, status] = number
+    rows = Slot.objects.filter(queue__in=queues).order_by().values_list("queue_id", "stage", "status")
+    for queue_id, stage, status, number in rows.annotate(number=Count("id")):
+        found[queue_id][_KIND_OF_STAGE[stage], status] = number
     return found
 
 
@@ -265,15 +213,20 @@ def _name(item: Item) -> str:
 
 def own_version(slot: Slot, user_id: int) -> LabelVersion | None:
     """The version in force where it is the person's own decision, else None."""
+    if not slot.version:
+        return None
     return slot.versions.filter(
         number=slot.version, user_id=user_id, action__in=[LabelAction.LABEL, LabelAction.SKIP]
     ).first()
 
 
 def last_decision(seat: Seat) -> LabelVersion | None:
-    """The person's newest decision in the queue that they have not undone; undo acts on this one."""
+    """The person's newest decision in the queue that they have not undone; undo acts on this one.
+
+    One that could not be undone, because the item was beyond their reach by then, is passed over from then on.
+    """
     decisions = LabelVersion.objects.filter(
-        user_id=seat.user_id, slot__queue_id=seat.queue_id, is_late=False
+        Q(is_late=False) | Q(action=LabelAction.UNDO), user_id=seat.user_id, slot__queue_id=seat.queue_id
     ).order_by("-id")
     undone: set[int] = set()
     for version in decisions.only("id", "slot_id", "action", "number", "user_id")[: 4 * RECENT_DECISIONS]:
@@ -284,94 +237,14 @@ def last_decision(seat: Seat) -> LabelVersion | None:
     return None
 
 
-def item_shown(slot: Slot) -> ItemShown:
-    """The slot's item as a labeler is shown it. Only fields that carry no opinion are read."""
-    item = (
-        Item.objects.select_related("run__task", "run__rubric", "group")
-        .only(
-            "kind",
-            "snapshots",
-            "round_id",
-            "group__number",
-            "group__title",
-            "group__text",
-            "group__fields",
-            "run__task__question",
-            "run__rubric__required_count",
-            "run__rubric__constraints",
-            "run__rubric__grouping_rule",
-            "run__rubric__required_fields",
-        )
-        .get(pk=slot.item_id)
+def own_flag(slot_id: int, user_id: int) -> Flag | None:
+    """The newest thing that the person did with a flag on the slot, or None."""
+    return Flag.objects.filter(slot_id=slot_id, user_id=user_id).order_by("-number").first()
+
+
+def is_adjudicated(slot: Slot) -> bool:
+    """Whether an adjudicator has decided the slot's item. What they decided is not read."""
+    adjudicated = Slot.objects.filter(
+        item_id=slot.item_id, queue__role=LabelerRole.ADJUDICATOR, queue__is_simulated=False
     )
-    found = _rounds_shown([item.round_id])[item.round_id] if item.round_id else None
-    sources = _sources(item, _pages([item]))
-    rubric = item.run.rubric
-    return ItemShown(
-        kind=item.kind,
-        question=QUESTIONS[item.kind],
-        task_question=item.run.task.question,
-        rubric={
-            "required_count": rubric.required_count,
-            "constraints": rubric.constraints,
-            "grouping_rule": rubric.grouping_rule,
-            "required_fields": rubric.required_fields,
-        },
-        group=item.group,
-        round=found,
-        sources=sources,
-        evidence_digest=_digest(sources, found),
-    )
-
-
-def _pages(items: Collection[Item]) -> dict[int, Page]:
-    ids = {entry["page"] for item in items for entry in item.snapshots if entry["page"]}
-    known = Page.objects.only("title", "url", "outcome", "source", "text_digest", "retrieved_at")
-    return known.in_bulk(ids) if ids else {}
-
-
-def _sources(item: Item, pages: Mapping[int, Page]) -> tuple[Source, ...]:
-    return tuple(
-        Source(number, entry["url"], pages.get(entry["page"])) for number, entry in enumerate(item.snapshots, 1)
-    )
-
-
-def snapshot_text(source: Source) -> str:
-    """The text of a source's snapshot; empty where there is none."""
-    if source.page is None:
-        return ""
-    return Page.objects.values_list("text", flat=True).get(pk=source.page.pk)
-
-
-def _rounds_shown(round_ids: Collection[int]) -> dict[int, RoundShown]:
-    calls = ToolCall.objects.only("turn_id", "number", "name", "arguments", "observation", "is_error")
-    turns = Turn.objects.only("round_id", "number", "text").prefetch_related(Prefetch("tool_calls", calls))
-    rounds = Round.objects.only("number").prefetch_related(Prefetch("turns", turns)).in_bulk(round_ids)
-    return {
-        pk: RoundShown(
-            found.number,
-            "\n\n".join(turn.text for turn in found.turns.all() if turn.text.strip()),
-            tuple(
-                Call(call.name, call.arguments, call.observation, call.is_error)
-                for turn in found.turns.all()
-                for call in turn.tool_calls.all()
-            ),
-        )
-        for pk, found in rounds.items()
-    }
-
-
-def evidence_digests(items: Collection[Item]) -> dict[int, str]:
-    """Item id to the digest of what a labeler of it is shown. Four queries, however many items there are."""
-    pages = _pages(items)
-    rounds = _rounds_shown({item.round_id for item in items if item.round_id})
-    return {item.pk: _digest(_sources(item, pages), rounds.get(item.round_id or 0)) for item in items}
-
-
-def _digest(sources: tuple[Source, ...], found: RoundShown | None) -> str:
-    """SHA-256 over the digests of the snapshots shown, and of the round's words and observations."""
-    digests = [source.digest for source in sources]
-    if found is not None:
-        texts = [found.text, *(call.observation or "" for call in found.calls)]
-        digests += [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    return adjudicated.exclude(status=SlotStatus.OPEN).exists()

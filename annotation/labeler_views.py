@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib import messages
@@ -10,38 +11,41 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation import flags, labels, leases, presenting
 from annotation import labeler_selectors as selectors
-from annotation import labels, leases, presenting
-from annotation.codebook import QUESTIONS
 from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelError
-from annotation.forms import DecisionForm, LabelForm, SkipForm, UndoForm
-from annotation.models import LabelAction, Seat, Slot
+from annotation.evidence import ItemShown, item_shown
+from annotation.forms import FlagForm, LabelForm, SkipForm, SlotForm, UndoForm
+from annotation.guidelines import guidelines_shown
+from annotation.models import LabelAction, LabelerRole, Seat, Slot
 from lseval.access import require_access
 from lseval.domain.labels import RoundLabel
-from lseval.domain.taxonomy import ErrorType
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
+from lseval.query_parameters import require_known
 
-_HEARTBEAT_S = 60
+HEARTBEAT_S = 60
 
 
-def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
+def seat_or_404(request: HttpRequest, queue_id: int, known: Collection[str] = ()) -> Seat:
     """The seat of the person who asks; Http404 for whoever has none or is no longer a member.
 
-    PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
+    PermissionDenied for one who has become lead or researcher since, and so sees the verdicts. InputError for a
+    parameter in the address that is not among the `known`.
     """
     user = request.user
     seat = selectors.seat_of(user, queue_id) if isinstance(user, User) else None
-    if seat is None:
+    if seat is None or seat.queue.role == LabelerRole.ADJUDICATOR:
         raise Http404("no such queue")
     require_access(request, seat.audit.study.slug, Role.ANNOTATOR)
+    require_known(request.GET, known)
     return seat
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def label(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next item, or with `?slot=` one that the person holds or decided lately; a POST stores a label."""
-    seat = seat_or_404(request, queue_id)
+    seat = seat_or_404(request, queue_id, known=("slot", "source"))
     if request.method == "POST":
         return _submit(request, seat)
     if "slot" in request.GET:
@@ -61,7 +65,7 @@ def label_skip(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Set the item aside for a reason and go on."""
     seat = seat_or_404(request, queue_id)
     form = SkipForm(request.POST)
-    slot = _slot_of(seat, form)
+    slot = slot_of(seat, form)
     given = form.cleaned_data
     try:
         done = labels.skip(
@@ -87,22 +91,57 @@ def label_undo(request: HttpRequest, queue_id: int) -> HttpResponse:
     form = UndoForm(request.POST)
     if not form.is_valid():
         raise InputError("The undo came without its key. Reload the page and try again.")
-    done = labels.undo_last(seat.queue, seat.user, request_key=form.cleaned_data["request_key"])
-    if not done.is_repeat:
-        messages.success(request, "Undone. The item is open again.")
-    return redirect("label", queue_id=queue_id)
+    try:
+        done = labels.undo_last(seat.queue, seat.user, request_key=form.cleaned_data["request_key"])
+    except ConflictError as error:
+        messages.error(request, str(error))
+    else:
+        if not done.is_repeat:
+            messages.success(request, "Undone. The item is open again.")
+    return to_page(request, reverse("label", args=[queue_id]))
+
+
+@require_POST
+def label_flag(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Flag an item with a note, or take the flag back, and stay at the item."""
+    seat = seat_or_404(request, queue_id)
+    form = FlagForm(request.POST)
+    slot = slot_of(seat, form)
+    given = form.cleaned_data
+    if given["take_back"]:
+        flags.take_flag_back(slot.pk, seat.user, request_key=given["request_key"])
+        messages.success(request, "Your flag is taken back.")
+    else:
+        flags.raise_flag(slot.pk, seat.user, given["note"], request_key=given["request_key"])
+        messages.success(request, "Flagged. The lead sees it; decide the item as well as you can, or skip it.")
+    return to_page(request, f"{reverse('label', args=[queue_id])}?slot={slot.pk}")
 
 
 @require_POST
 def label_heartbeat(request: HttpRequest, queue_id: int) -> JsonResponse:
     """Keep an item: {held: true, expires_at}, or 409 with {held: false, message} where it is no longer theirs."""
-    seat = seat_or_404(request, queue_id)
-    slot = _slot_in(seat, request.POST.get("slot", ""))
+    return heartbeat_reply(seat_or_404(request, queue_id), request.POST.get("slot", ""))
+
+
+def heartbeat_reply(seat: Seat, slot_id: str) -> JsonResponse:
+    """See `label_heartbeat`; Http404 for a slot of another queue."""
+    slot = slot_in(seat, slot_id)
+    user = seat.user
     try:
-        expires_at = leases.heartbeat(slot.pk, seat.user)
+        expires_at = leases.heartbeat(slot.pk, user)
     except leases.NotHeldError as error:
         return JsonResponse({"held": False, "code": error.code, "message": str(error)}, status=409)
     return JsonResponse({"held": True, "expires_at": expires_at.isoformat()})
+
+
+@require_GET
+def label_ahead(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Prepare the item that likely comes next, so that its page is quick. Nothing of it is told, nothing leased."""
+    seat = seat_or_404(request, queue_id)
+    slot_id = leases.peek_next(seat)
+    if slot_id is not None:
+        presenting.warm(item_shown(Slot.objects.get(pk=slot_id)))
+    return HttpResponse(status=204)
 
 
 @require_GET
@@ -112,7 +151,7 @@ def label_page(request: HttpRequest, queue_id: int, slot_id: int, number: int) -
     slot = _own_slot_or_404(seat, str(slot_id))
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('label', args=[queue_id])}?slot={slot.pk}&source={number}")
-    shown = selectors.item_shown(slot)
+    shown = item_shown(slot)
     if number not in {source.number for source in shown.sources}:
         raise Http404("no such cited page")
     return render(request, "annotation/_sources.html", _sources(seat, slot, shown, str(number)))
@@ -120,23 +159,15 @@ def label_page(request: HttpRequest, queue_id: int, slot_id: int, number: int) -
 
 @require_GET
 def guidelines(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """What the labels mean, and the ten types with their borders."""
+    """The codebook in force: what the labels mean, and the ten types with their borders and examples."""
     seat = seat_or_404(request, queue_id)
-    context = {
-        "seat": seat,
-        "audit": seat.audit,
-        "questions": [
-            {"title": question.title, "ask": question.ask, "choices": presenting.choices_of(question.kind, "")}
-            for question in QUESTIONS.values()
-        ],
-        "types": list(ErrorType),
-    }
+    context = {"seat": seat, "audit": seat.audit, **guidelines_shown(seat.audit)}
     return render(request, "annotation/guidelines.html", context)
 
 
 def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = LabelForm(request.POST)
-    slot = _slot_of(seat, form)
+    slot = slot_of(seat, form)
     given = form.cleaned_data
     # The list of types stands on the page whichever button is pressed.
     error_type = given["error_type"] if given["label"] == RoundLabel.ERROR else ""
@@ -171,25 +202,33 @@ def _go_on(request: HttpRequest, seat: Seat, done: labels.Submission, told: str)
         )
     elif told and not done.is_repeat:
         messages.success(request, told)
-    return redirect("label", queue_id=seat.queue_id)
+    return to_page(request, reverse("label", args=[seat.queue_id]))
 
 
-def _slot_of(seat: Seat, form: DecisionForm) -> Slot:
-    """The slot that a form is about. Raises InputError for an unreadable form, Http404 for a foreign slot."""
+def to_page(request: HttpRequest, url: str) -> HttpResponse:
+    """On to another page: {next: url} for the page's script, which must know that all is stored; or a redirect."""
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"next": url})
+    return redirect(url)
+
+
+def slot_of(seat: Seat, form: SlotForm) -> Slot:
+    """The slot that a form is about. Raises InputError for an unreadable form, Http404 for another queue's slot."""
     if not form.is_valid():
         names = ", ".join(sorted(form.errors))
         raise InputError(f"The request cannot be read ({names}). Reload the page and decide again.")
     return get_object_or_404(Slot, pk=form.cleaned_data["slot"], queue_id=seat.queue_id)
 
 
-def _slot_in(seat: Seat, slot_id: str) -> Slot:
+def slot_in(seat: Seat, slot_id: str) -> Slot:
+    """The slot of the seat's queue that an address names. Raises Http404 for any other."""
     if not slot_id.isascii() or not slot_id.isdigit() or len(slot_id) > 18:
         raise Http404("no such item")
     return get_object_or_404(Slot, pk=int(slot_id), queue_id=seat.queue_id)
 
 
 def _own_slot_or_404(seat: Seat, slot_id: str) -> Slot:
-    slot = selectors.own_slot(seat, _slot_in(seat, slot_id))
+    slot = selectors.own_slot(seat, slot_in(seat, slot_id))
     if slot is None:
         raise Http404("not an item of yours")
     return slot
@@ -215,7 +254,7 @@ def _item_page(
     status: int = 200,
 ) -> HttpResponse:
     """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
-    shown = selectors.item_shown(slot)
+    shown = item_shown(slot)
     stored = selectors.own_version(slot, seat.user_id)
     draft = offered or (
         OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment) if stored else OfferedLabel("")
@@ -232,8 +271,12 @@ def _item_page(
         "draft_values": draft,
         "is_skip_offered": draft.action == LabelAction.SKIP,
         "is_earlier": stored is not None,
+        "stored": presenting.version_shown(stored, shown.kind) if stored else None,
         "shortcuts": presenting.shortcuts_of(shown.kind),
-        "heartbeat_s": _HEARTBEAT_S,
+        "heartbeat_s": HEARTBEAT_S,
+        "final": labels.why_final(slot, seat) if stored else "",
+        "may_see_verdict": seat.audit.reveal_after_submission and stored is not None and bool(stored.label),
+        "flag": presenting.flag_shown(selectors.own_flag(slot.pk, seat.user_id), slot, seat.user_id),
         "problem": problem,
         "conflict": _conflict(shown.kind, in_force, offered) if in_force else None,
     }
@@ -247,13 +290,14 @@ def _conflict(kind: str, in_force: Any, offered: OfferedLabel | None) -> dict[st
     }
 
 
-def _sources(seat: Seat, slot: Slot, shown: selectors.ItemShown, asked: str) -> dict[str, Any]:
-    source = presenting.open_source(shown.sources, asked)
+def _sources(seat: Seat, slot: Slot, shown: ItemShown, asked: str) -> dict[str, Any]:
+    page = f"{reverse('label', args=[seat.queue_id])}?slot={slot.pk}"
     return {
         "seat": seat,
         "slot": slot.pk,
-        "tabs": [presenting.source_tab(each) for each in shown.sources],
-        "source": presenting.source_shown(source, shown) if source else None,
+        **presenting.sources_shown(
+            shown, asked, page, lambda number: reverse("label_page", args=[seat.queue_id, slot.pk, number])
+        ),
     }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -14,8 +14,21 @@ from django.db.models import Max
 from annotation import leases
 from annotation.codebook import LONGEST_COMMENT, check_label
 from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelError
-from annotation.labeler_selectors import RECENT_DECISIONS, item_shown, last_decision, recent_decisions
-from annotation.models import AuditStatus, LabelAction, LabelVersion, Queue, Seat, Slot, SlotStatus
+from annotation.events import AuditClosedError, says_closed, share_audit, share_audit_of
+from annotation.evidence import evidence_of
+from annotation.labeler_selectors import RECENT_DECISIONS, is_adjudicated, last_decision, recent_decisions
+from annotation.models import (
+    AuditStatus,
+    LabelAction,
+    LabelerRole,
+    LabelVersion,
+    Queue,
+    Reveal,
+    Seat,
+    Slot,
+    SlotStatus,
+)
+from annotation.retrying import in_one_transaction_retried
 from lseval.errors import ConflictError, InputError, NotPermittedError
 from lseval.models import User
 
@@ -67,9 +80,9 @@ def submit_label(
         ConflictError: the key was used for something else, the item was never served to them, can no longer be
             changed, or the audit is closed.
     """
-    offered = OfferedLabel(LabelAction.LABEL, label, error_type, _clean(comment))
-    request = _Request(offered, request_key, base_version, evidence_digest, _seconds(seconds_on_task))
-    return _store(slot_id, user, request)
+    offered = OfferedLabel(LabelAction.LABEL, label, error_type, cleaned(comment))
+    request = Request(offered, request_key, base_version, evidence_digest, time_on_task(seconds_on_task))
+    return store(slot_id, user, request)
 
 
 def skip(
@@ -82,58 +95,98 @@ def skip(
     seconds_on_task: float | None = None,
 ) -> Submission:
     """Set an item aside for a reason, as a version; otherwise as `submit_label`."""
-    reason = _clean(reason)
+    reason = cleaned(reason)
     if not reason:
         raise InputError("Say in a few words why you skip this item, so that the lead can help.")
     offered = OfferedLabel(LabelAction.SKIP, comment=reason)
-    return _store(slot_id, user, _Request(offered, request_key, base_version, None, _seconds(seconds_on_task)))
+    return store(slot_id, user, Request(offered, request_key, base_version, None, time_on_task(seconds_on_task)))
 
 
 def undo_last(queue: Queue, user: User, *, request_key: UUID) -> Submission:
     """Take back the person's last decision in the queue: an undo version is added, and they hold the item again.
 
-    Raises ConflictError where there is nothing to undo or the item has been decided anew since.
+    An undo that comes after somebody else or an adjudicator has decided the item, or after the person has seen the
+    verdict on it, is refused. It is kept all the same, as a late version that names the reason, and the next undo
+    goes to the decision before it.
+
+    Raises ConflictError where there is nothing to undo, where it is refused, or where the audit is closed.
     """
+    done = _undo(queue, user, request_key)
+    if done.is_late:
+        raise ConflictError(done.version.comment)
+    return done
+
+
+@in_one_transaction_retried
+def _undo(queue: Queue, user: User, request_key: UUID) -> Submission:
     with transaction.atomic():
+        share_audit(queue.audit_id)
         seat = leases.lock_seat(queue.pk, user)
-        _refuse_closed(seat)
+        refuse_closed(seat)
         repeated = _repeated(user, request_key)
         if repeated is not None:
             if repeated.action != LabelAction.UNDO or repeated.slot.queue_id != queue.pk:
-                raise _key_taken()
+                raise key_taken()
             return Submission(repeated, is_repeat=True)
         last = last_decision(seat)
         if last is None:
             raise ConflictError("There is no decision of yours to undo in this queue.")
         slot = Slot.objects.select_for_update(no_key=True).get(pk=last.slot_id)
         if slot.version != last.number:
-            raise ConflictError("That item has been decided anew since, so your decision can no longer be undone.")
-        version = _append(slot, seat, _Request(OfferedLabel(LabelAction.UNDO), request_key, slot.version))
-        leases.hold(slot.pk, user)
+            refusal = "That item has been decided anew since, so your decision can no longer be undone."
+        else:
+            refusal = why_final(slot, seat)
+        offered = OfferedLabel(LabelAction.UNDO, comment=refusal)
+        version = append_version(slot, seat, Request(offered, request_key, slot.version), is_late=bool(refusal))
+        if not refusal:
+            leases.hold(slot.pk, user)
         return Submission(version)
 
 
+def why_final(slot: Slot, seat: Seat) -> str:
+    """Why a decision of the person on the slot can no longer be changed or undone, in words; empty where it can."""
+    if seat.queue.role != LabelerRole.ADJUDICATOR and is_adjudicated(slot):
+        return "An adjudicator has decided that item with your label before them, so it can no longer be changed."
+    if Reveal.objects.filter(slot=slot, user_id=seat.user_id).exists():
+        return "You have seen the automatic verdict on that item, so your label there is final."
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
-class _Request:
+class Request:
+    """What a person sent. `also_visible` is kept beside what `evidence_of` says that everybody sees."""
+
     offered: OfferedLabel
     key: UUID
     base_version: int
     evidence_digest: str | None = None
     seconds_on_task: float | None = None
+    also_visible: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _store(slot_id: int, user: User, request: _Request) -> Submission:
+Check = Callable[[Slot], None]
+
+
+@in_one_transaction_retried
+def store(slot_id: int, user: User, request: Request, check: Check = lambda slot: None) -> Submission:
+    """Add what a person sent to the slot's versions; see `submit_label` for what is refused.
+
+    `check` is called with the locked slot before anything is written, and not for a repeated request.
+    """
     try:
         with transaction.atomic():
-            return _store_once(slot_id, user, request)
-    except IntegrityError:
+            return _store_once(slot_id, user, request, check)
+    except IntegrityError as error:
+        if says_closed(error):
+            raise AuditClosedError from error
         # The same key came in for another slot at the same moment; what it stored decides.
         if _repeated(user, request.key) is None:
             raise
-        raise _key_taken() from None
+        raise key_taken() from None
 
 
-def _store_once(slot_id: int, user: User, request: _Request) -> Submission:
+def _store_once(slot_id: int, user: User, request: Request, check: Check) -> Submission:
+    share_audit_of(slot_id)
     slot = Slot.objects.select_for_update(of=("self",), no_key=True).select_related("item").get(pk=slot_id)
     seat = Seat.objects.select_related("audit", "queue").filter(queue_id=slot.queue_id, user=user).first()
     if seat is None:
@@ -143,25 +196,26 @@ def _store_once(slot_id: int, user: User, request: _Request) -> Submission:
         if repeated.slot_id != slot.pk or _content(repeated) != request.offered:
             _refuse_other_content(slot, repeated, request)
         return Submission(repeated, is_repeat=True)
-    _refuse_closed(seat)
+    refuse_closed(seat)
     if request.offered.action == LabelAction.LABEL:
         check_label(slot.item.kind, request.offered.label, request.offered.error_type)
     is_late = _check_turn(slot, seat, request)
-    version = _append(slot, seat, request, is_late=is_late)
+    check(slot)
+    version = append_version(slot, seat, request, is_late=is_late)
     if not is_late:
         leases.let_go(slot.pk)
     return Submission(version)
 
 
-def _refuse_other_content(slot: Slot, stored: LabelVersion, request: _Request) -> None:
+def _refuse_other_content(slot: Slot, stored: LabelVersion, request: Request) -> None:
     if stored.slot_id == slot.pk and stored.number == slot.version and stored.action != LabelAction.UNDO:
         raise StaleLabelError(stored, request.offered)
-    raise _key_taken()
+    raise key_taken()
 
 
-def _check_turn(slot: Slot, seat: Seat, request: _Request) -> bool:
+def _check_turn(slot: Slot, seat: Seat, request: Request) -> bool:
     """Whether the decision comes too late to be in force; raises where it may not come at all."""
-    in_force = slot.versions.filter(number=slot.version).first()
+    in_force = slot.versions.filter(number=slot.version).first() if slot.version else None
     if in_force is not None and in_force.user_id != seat.user_id:
         if request.base_version < slot.version:
             return True
@@ -176,15 +230,20 @@ def _check_turn(slot: Slot, seat: Seat, request: _Request) -> bool:
             raise ConflictError("This item has not been given to you. Go on with the next one.")
     elif slot.pk not in {decision.slot.pk for decision in recent_decisions(seat)}:
         raise ConflictError(
-            f"Only your last {RECENT_DECISIONS} decisions can be changed. Ask the lead to reopen it."
+            f"Only your last {RECENT_DECISIONS} decisions can be changed. Tell the lead what should be different."
         )
+    elif refusal := why_final(slot, seat):
+        raise ConflictError(refusal)
     return False
 
 
-def _append(slot: Slot, seat: Seat, request: _Request, *, is_late: bool = False) -> LabelVersion:
-    """Add a version to a locked slot, and move the slot where the version is in force."""
-    shown = item_shown(slot).evidence_digest
-    if not is_late and request.evidence_digest not in (None, shown):
+def append_version(slot: Slot, seat: Seat, request: Request, *, is_late: bool = False) -> LabelVersion:
+    """Add a version to a locked slot, and move the slot where the version is in force.
+
+    Raises EvidenceChangedError where what is shown beside the item is not what the person saw.
+    """
+    evidence = evidence_of(slot.item)
+    if not is_late and request.evidence_digest not in (None, evidence.digest):
         raise EvidenceChangedError(
             "The pages shown beside this item have changed since you opened it. Look at them again, then decide."
         )
@@ -200,7 +259,12 @@ def _append(slot: Slot, seat: Seat, request: _Request, *, is_late: bool = False)
         is_simulated=seat.queue.is_simulated,
         is_late=is_late,
         codebook_version=seat.audit.codebook_version,
-        evidence_digest=shown,
+        evidence_digest=evidence.digest,
+        visible={
+            **evidence.visible,
+            "reveal_after_submission": seat.audit.reveal_after_submission,
+            **request.also_visible,
+        },
         seconds_on_task=request.seconds_on_task,
         request_key=request.key,
     )
@@ -219,24 +283,27 @@ def _content(version: LabelVersion) -> OfferedLabel:
     return OfferedLabel(version.action, version.label, version.error_type, version.comment)
 
 
-def _key_taken() -> ConflictError:
+def key_taken() -> ConflictError:
+    """The error for a request's key that was used for something else."""
     return ConflictError("This request has been answered before with other content. Reload the page and try again.")
 
 
-def _refuse_closed(seat: Seat) -> None:
+def refuse_closed(seat: Seat) -> None:
+    """Raise AuditClosedError where the seat's audit is closed."""
     if seat.audit.status == AuditStatus.CLOSED:
-        raise ConflictError("This audit is closed. Its labels can no longer be changed.")
+        raise AuditClosedError
 
 
-def _clean(comment: str) -> str:
-    """The comment as it is stored. Raises InputError where it is too long."""
+def cleaned(comment: str) -> str:
+    """A comment or reason as it is stored. Raises InputError where it is too long."""
     comment = comment.replace("\x00", "\ufffd").replace("\r\n", "\n").strip()
     if len(comment) > LONGEST_COMMENT:
         raise InputError(f"The comment has {len(comment):,} characters; {LONGEST_COMMENT:,} fit. Shorten it.")
     return comment
 
 
-def _seconds(seconds: float | None) -> float | None:
+def time_on_task(seconds: float | None) -> float | None:
+    """Seconds as they are stored, at most a day. Raises InputError where they are no time."""
     if seconds is None:
         return None
     if not math.isfinite(seconds) or seconds < 0:

@@ -3,39 +3,62 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import F
 
+from annotation.events import share_audit
 from annotation.models import AuditStatus, Lease, Queue, Seat, Slot, SlotStatus
+from annotation.retrying import in_one_transaction_retried
 from lseval.errors import ConflictError, NotPermittedError
 from lseval.models import User
 
 LEASE_LENGTH: Final = timedelta(minutes=15)
 
-# One statement finds a free slot, locks it past other claims, and leases it. The lease's own condition is the last
-# word: a claim that read before another one committed finds the slot taken there, gets null, and tries again.
-#
+_STAGES: Final = range(3)
+_RUNS_LOOKED_AT: Final = 20
+_CHOOSING: Final = 24943
+"""Class of the advisory lock under which a labeler is given their next response; the other key is the queue."""
+
 # A round waits for its run's open groups, and a link for its run's open groups and rounds, because a link tells
 # what the machine made of them.
-_CLAIM = """
+_MAY_BE_SERVED = """
+slot.queue_id = %(queue)s AND slot.status = 'open' AND slot.stage = %(stage)s AND (slot.stage = 0 OR NOT EXISTS (
+    SELECT FROM annotation_slot earlier
+    WHERE earlier.queue_id = slot.queue_id AND earlier.status = 'open'
+      AND earlier.run_id = slot.run_id AND earlier.stage < slot.stage))
+"""
+
+# Responses with something free, in the person's own order; those that somebody else is working through come last.
+_RUNS_IN_OWN_ORDER: Final = f"""
+SELECT slot.run_id
+FROM annotation_slot slot
+WHERE {_MAY_BE_SERVED} AND slot.id NOT IN (
+    SELECT lease.slot_id FROM annotation_lease lease WHERE lease.expires_at > statement_timestamp())
+GROUP BY slot.run_id
+ORDER BY slot.run_id IN (
+        SELECT other.run_id FROM annotation_seat other
+        WHERE other.queue_id = %(queue)s AND other.id <> %(seat)s AND other.run_id IS NOT NULL),
+    md5(%(order)s || slot.run_id), slot.run_id
+LIMIT {_RUNS_LOOKED_AT}
+"""  # noqa: S608 - put together from the constants above
+
+# One statement finds a free slot, locks it past other claims, and leases it. The lease's own condition is the last
+# word: a claim that read before another one committed finds the slot taken there, gets null, and tries again.
+_FREE: Final = f"""
+SELECT slot.id, slot.run_id
+FROM annotation_slot slot
+WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY(%(runs)s)
+  AND NOT EXISTS (
+      SELECT FROM annotation_lease lease
+      WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp())
+ORDER BY array_position(%(runs)s, slot.run_id), slot.position
+LIMIT 1
+"""  # noqa: S608 - put together from the constants above
+_CLAIM: Final = f"""
 WITH free AS (
-    SELECT slot.id
-    FROM annotation_slot slot
-    JOIN annotation_item item ON item.id = slot.item_id
-    WHERE slot.queue_id = %(queue)s AND slot.status = 'open'
-      AND NOT EXISTS (
-          SELECT 1 FROM annotation_lease lease
-          WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp())
-      AND (item.kind = 'group' OR NOT EXISTS (
-          SELECT 1
-          FROM annotation_slot earlier
-          JOIN annotation_item earlier_item ON earlier_item.id = earlier.item_id
-          WHERE earlier.queue_id = slot.queue_id AND earlier.status = 'open'
-            AND earlier_item.run_id = item.run_id
-            AND (earlier_item.kind = 'group' OR (earlier_item.kind = 'round' AND item.kind = 'link'))))
-    ORDER BY slot.position
-    LIMIT 1
+    {_FREE}
     FOR NO KEY UPDATE OF slot SKIP LOCKED
 ), leased AS (
     INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
@@ -45,18 +68,21 @@ WITH free AS (
         WHERE annotation_lease.expires_at <= statement_timestamp()
     RETURNING slot_id
 )
-SELECT leased.slot_id FROM free LEFT JOIN leased ON leased.slot_id = free.id
-"""
+SELECT leased.slot_id, free.run_id FROM free LEFT JOIN leased ON leased.slot_id = free.id
+"""  # noqa: S608 - put together from the constants above
 _HOLD = """
 INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
 VALUES (%(slot)s, %(user)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(length)s))
 ON CONFLICT (slot_id) DO UPDATE
     SET user_id = excluded.user_id, leased_at = excluded.leased_at, expires_at = excluded.expires_at
 """
+# A lease that ends where it began was taken back by the lead.
 _EXTEND = """
 UPDATE annotation_lease lease SET expires_at = statement_timestamp() + make_interval(secs => %(length)s)
 FROM annotation_slot slot
+JOIN annotation_seat seat ON seat.queue_id = slot.queue_id AND seat.user_id = %(user)s
 WHERE lease.slot_id = slot.id AND slot.status = 'open' AND slot.id = %(slot)s AND lease.user_id = %(user)s
+  AND lease.expires_at <> lease.leased_at
 RETURNING lease.expires_at
 """
 _LENGTH_S = LEASE_LENGTH.total_seconds()
@@ -64,20 +90,27 @@ _MOST_TRIES = 20
 
 
 class NotHeldError(ConflictError):
-    """The person does not hold the item that they want to keep."""
+    """The person does not hold the item that they want to keep; the message says why, and claims no more."""
 
     code = "not_held"
 
 
+@in_one_transaction_retried
 def claim_next(queue: Queue, user: User) -> Slot | None:
     """The slot that the person works on next, leased to them; None where there is none for them now.
 
     A slot that they hold already is given again with a fresh lease, also one whose lease ran out while nobody else
     took it. Nothing is given while the audit is paused or closed.
 
+    Everybody goes through the responses in a random order of their own, which follows from the audit's seed and
+    from who they are. They finish a response before they begin another, and begin one that nobody else of their
+    role is working through as long as there is one: a page is read once, and two people do not sit side by side.
+
     Raises NotPermittedError where the person has no seat in the queue.
     """
     with transaction.atomic():
+        _commit_without_waiting()
+        share_audit(queue.audit_id)
         seat = lock_seat(queue.pk, user)
         if seat.audit.status != AuditStatus.OPEN:
             return None
@@ -86,6 +119,16 @@ def claim_next(queue: Queue, user: User) -> Slot | None:
             return held
         slot_id = _claim(seat)
     return Slot.objects.get(pk=slot_id) if slot_id else None
+
+
+def _commit_without_waiting() -> None:
+    """Let this transaction's commit not wait for the disk.
+
+    A lease that a crash of the database forgets costs nothing: the item is given out again, and a label of whoever
+    had it is taken all the same. Nobody is told that a lease is kept before it is committed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = off")
 
 
 def lock_seat(queue_id: int, user: User) -> Seat:
@@ -104,16 +147,28 @@ def lock_seat(queue_id: int, user: User) -> Seat:
     return seat
 
 
+@in_one_transaction_retried
 def heartbeat(slot_id: int, user: User) -> datetime:
     """Keep an item for another lease's length; returns when the lease now ends.
 
-    A lease that ran out can be kept as long as nobody else has taken the item. Raises NotHeldError where somebody
-    has, or where the item is decided.
+    A lease that ran out can be kept as long as nobody else has taken the item. Raises NotHeldError, which says why,
+    where somebody has, where the item is decided, or where the person never held it.
     """
     expires_at = _extend(slot_id, user.pk)
     if expires_at is None:
-        raise NotHeldError("This item is no longer yours to work on. What you save will be kept all the same.")
+        raise NotHeldError(_why_not_held(slot_id, user))
     return expires_at
+
+
+def _why_not_held(slot_id: int, user: User) -> str:
+    slot = Slot.objects.select_related("lease").get(pk=slot_id)
+    if slot.status != SlotStatus.OPEN:
+        if slot.versions.filter(number=slot.version, user=user).exists():
+            return "You have decided this item already, so there is nothing to keep. Go on with the next one."
+        return "This item has been decided. What you save of it now is kept beside that as a late version."
+    if hasattr(slot, "lease") and slot.lease.user_id != user.pk:
+        return "This item is with somebody else of your role now. What you save of it will be kept all the same."
+    return "You do not hold this item now. Go on with the next one."
 
 
 def keep(slot_id: int, user: User) -> bool:
@@ -132,9 +187,32 @@ def let_go(slot_id: int) -> None:
     Lease.objects.filter(slot_id=slot_id).delete()
 
 
+def peek_next(seat: Seat) -> int | None:
+    """The slot that the person is likely given after the one they hold; None where there is none.
+
+    Nothing is leased and nobody's time begins, so that by the time they ask it may be somebody else's.
+    """
+    with connection.cursor() as cursor:
+        for stage in _STAGES:
+            cursor.execute(_RUNS_IN_OWN_ORDER, _place(seat, stage))
+            own = [seat.run_id] if seat.run_id else []
+            runs = own + [run_id for (run_id,) in cursor.fetchall()]
+            cursor.execute(_FREE, {**_place(seat, stage), "runs": runs})
+            if (row := cursor.fetchone()) is not None:
+                return row[0]
+    return None
+
+
+def _place(seat: Seat, stage: int) -> dict[str, Any]:
+    """Where in a queue a person looks for something free, as the statements take it."""
+    order = f"{seat.audit.seed} {seat.user_id} "
+    return {"queue": seat.queue_id, "stage": stage, "seat": seat.pk, "order": order}
+
+
 def _held_slot(seat: Seat) -> Slot | None:
     return (
         Slot.objects.filter(queue_id=seat.queue_id, status=SlotStatus.OPEN, lease__user_id=seat.user_id)
+        .exclude(lease__expires_at=F("lease__leased_at"))
         .order_by("-lease__leased_at", "position")
         .first()
     )
@@ -148,12 +226,43 @@ def _extend(slot_id: int, user_id: int) -> datetime | None:
 
 
 def _claim(seat: Seat) -> int | None:
-    for _ in range(_MOST_TRIES):
-        with connection.cursor() as cursor:
-            cursor.execute(_CLAIM, {"queue": seat.queue_id, "user": seat.user_id, "length": _LENGTH_S})
-            row = cursor.fetchone()
-        if row is None:
+    for stage in _STAGES:
+        found = _claim_in(seat, stage, [seat.run_id]) if seat.run_id else None
+        found = found or _claim_elsewhere(seat, stage)
+        if found is not None:
+            slot_id, run_id = found
+            if run_id != seat.run_id:
+                Seat.objects.filter(pk=seat.pk).update(run_id=run_id)
+            return slot_id
+    return None
+
+
+def _claim_elsewhere(seat: Seat, stage: int) -> tuple[int, int] | None:
+    """A slot of the first response in the person's order that has one."""
+    with connection.cursor() as cursor:
+        if not Slot.objects.filter(queue_id=seat.queue_id, status=SlotStatus.OPEN, stage=stage).exists():
             return None
-        if row[0] is not None:
-            return row[0]
+        # One after the other, so that two people who begin at the same moment begin different responses.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_CHOOSING, seat.queue_id % 2**31])
+        for _ in range(_MOST_TRIES):
+            cursor.execute(_RUNS_IN_OWN_ORDER, _place(seat, stage))
+            runs = [run_id for (run_id,) in cursor.fetchall()]
+            if not runs:
+                return None
+            if (found := _claim_in(seat, stage, runs)) is not None:
+                return found
+    return None
+
+
+def _claim_in(seat: Seat, stage: int, runs: list[int]) -> tuple[int, int] | None:
+    """The first free slot of the responses, leased to the person: its id and its run's."""
+    given = {**_place(seat, stage), "runs": runs, "user": seat.user_id, "length": _LENGTH_S}
+    with connection.cursor() as cursor:
+        for _ in range(_MOST_TRIES):
+            cursor.execute(_CLAIM, given)
+            row = cursor.fetchone()
+            if row is None:
+                return None
+            if row[0] is not None:
+                return row[0], row[1]
     return None

@@ -10,7 +10,7 @@ from typing import Final
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from lseval.judging.embedded.passages import page_index
+from lseval.judging.embedded.passages import PageIndex, page_index
 from lseval.judging.embedded.text import token_forms, tokens
 
 Span = tuple[int, int]
@@ -42,10 +42,12 @@ def group_forms(title: str, text: str, fields: Mapping[str, object]) -> frozense
 def nearest_passages(text: str, forms: Collection[str], most: int = PASSAGES_MARKED) -> list[Span]:
     """Where the passages stand that share most with the group, in the order of the text; at most `most`.
 
+    Only the part of the text that a page shows is looked at.
+
     First those that together hold the most of the group's words, then those that each hold at least a third as much
     as the best one, so that a second mention of the same fact is marked too.
     """
-    index = page_index(text)
+    index = index_shown(text)
     together = index.best(forms, most=most)
     weight = {form: index.rarity(form) for form in forms if form in index}
     shares = {passage.number: sum(weight.get(form, 0.0) for form in passage.forms) for passage in index.passages}
@@ -55,6 +57,11 @@ def nearest_passages(text: str, forms: Collection[str], most: int = PASSAGES_MAR
     chosen.update(passage.number for passage in alone[:most] if 0 < least <= shares[passage.number])
     ranked = sorted(chosen, key=lambda number: (-shares[number], number))[:most]
     return sorted((index.passages[number].start, index.passages[number].end) for number in ranked)
+
+
+def index_shown(text: str) -> PageIndex:
+    """The index of the part of a text that a page shows; kept for the next groups that cite the same page."""
+    return page_index(text[:LONGEST_SHOWN])
 
 
 def word_forms(*texts: str) -> frozenset[str]:

@@ -7,6 +7,14 @@ from typing import ClassVar
 from django.db import models
 from django.db.models.functions import Now
 
+from annotation.adjudication_models import Between as Between
+from annotation.adjudication_models import Disagreement as Disagreement
+from annotation.administration_models import AuditAction as AuditAction
+from annotation.administration_models import AuditEvent as AuditEvent
+from annotation.administration_models import Extension as Extension
+from annotation.codebook_models import CodebookVersion as CodebookVersion
+from annotation.flag_models import Flag as Flag
+from annotation.reveal_models import Reveal as Reveal
 from lseval.models import AnswerGroup, Round, Run, Study, User
 
 
@@ -68,6 +76,7 @@ class Item(models.Model):
     group = models.ForeignKey(AnswerGroup, models.CASCADE, null=True, blank=True, related_name="items")
     round = models.ForeignKey(Round, models.CASCADE, null=True, blank=True, related_name="items")
     inclusion_probability = models.FloatField()
+    draw = models.PositiveSmallIntegerField(default=1, help_text="the draw it came with; 2 and on are extensions")
     snapshots = models.JSONField(default=list, blank=True)
 
     class Meta:
@@ -118,11 +127,15 @@ class Queue(models.Model):
 
 
 class Seat(models.Model):
-    """A person's place in a queue. One person holds one role in an audit at most."""
+    """A person's place in a queue. One person holds one role in an audit at most.
+
+    `run` is the response that they are working through: others of their role are given other ones first.
+    """
 
     audit = models.ForeignKey(Audit, models.CASCADE, related_name="seats")
     queue = models.ForeignKey(Queue, models.CASCADE, related_name="seats")
     user = models.ForeignKey(User, models.CASCADE, related_name="seats")
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
         constraints: ClassVar = [
@@ -139,13 +152,19 @@ class SlotStatus(models.TextChoices):
 
 
 class Slot(models.Model):
-    """An item's place in a queue. `status` and `version` follow from its label versions, late ones left aside."""
+    """An item's place in a queue. `status` and `version` follow from its label versions, late ones left aside.
+
+    `run` and `stage` are the item's: groups are stage 0, rounds 1, links 2. The database fills them in when a slot
+    is added, so that finding the next open slot needs one index.
+    """
 
     queue = models.ForeignKey(Queue, models.CASCADE, related_name="slots")
     item = models.ForeignKey(Item, models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField()
     status = models.CharField(max_length=8, choices=SlotStatus.choices, default=SlotStatus.OPEN)
     version = models.PositiveIntegerField(default=0, help_text="number of its label version in force; 0 for none")
+    run = models.ForeignKey(Run, models.CASCADE, editable=False, related_name="+")
+    stage = models.PositiveSmallIntegerField(editable=False)
 
     class Meta:
         ordering: ClassVar = ["queue_id", "position"]
@@ -155,7 +174,11 @@ class Slot(models.Model):
             models.CheckConstraint(name="slot_status_is_known", condition=models.Q(status__in=SlotStatus.values)),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["queue", "position"], name="open_slots", condition=models.Q(status="open"))
+            models.Index(
+                fields=["queue", "stage", "run", "position"],
+                name="open_slots_by_run",
+                condition=models.Q(status="open"),
+            )
         ]
 
 
@@ -180,7 +203,8 @@ class LabelVersion(models.Model):
     """One thing a person did on an item. Versions are appended and never changed.
 
     `is_late` marks work that came in after somebody else had decided the item; it is kept and never in force. The
-    newest of the others is in force; where that is an undo, the item is open again.
+    newest of the others is in force; where that is an undo, the item is open again. `visible` records what the
+    person had before them: see `annotation.evidence`.
     """
 
     slot = models.ForeignKey(Slot, models.CASCADE, related_name="versions")
@@ -194,8 +218,10 @@ class LabelVersion(models.Model):
     is_late = models.BooleanField(default=False)
     codebook_version = models.CharField(max_length=40)
     evidence_digest = models.CharField(max_length=64)
+    visible = models.JSONField(default=dict, blank=True)
     seconds_on_task = models.FloatField(null=True, blank=True)
     request_key = models.UUIDField()
+    source = models.CharField(max_length=200, blank=True, help_text="where an imported label comes from")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

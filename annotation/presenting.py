@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from annotation.codebook import QUESTIONS, Choice, label_word
 from annotation.errors import OfferedLabel
-from annotation.labeler_selectors import Call, Decision, ItemShown, RoundShown, Source, snapshot_text
+from annotation.evidence import Call, ItemShown, RoundShown, Source, snapshot_text
+from annotation.labeler_selectors import Decision
 from annotation.marking import (
     LONGEST_SHOWN,
     MarkedText,
     group_forms,
+    index_shown,
     marked,
     nearest_passages,
     shared_words,
     word_forms,
 )
-from annotation.models import ItemKind, LabelAction, LabelVersion, Slot
+from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Slot
 from lseval.domain.labels import GroupLabel, PageOutcome
 from lseval.domain.taxonomy import ErrorType
 from lseval.rendering import render_markdown, web_link
@@ -58,6 +60,17 @@ def decision_fields(slot: Slot, shown: ItemShown, user_id: int) -> dict[str, Any
     }
 
 
+def flag_shown(flag: Flag | None, slot: Slot, user_id: int) -> dict[str, Any]:
+    """Whether the person's flag stands on a slot, its note, and the key of the request that changes it."""
+    number = flag.number if flag else 0
+    stands = flag is not None and flag.is_raised
+    return {
+        "stands": stands,
+        "note": flag.note if flag and stands else "",
+        "key": request_key("flag", slot.pk, number, user_id),
+    }
+
+
 def choices_of(kind: str, chosen: str) -> list[dict[str, Any]]:
     """The buttons of a kind of item: value, word, keys, meaning, and the letter where the label has one."""
     return [_choice(number, choice, chosen) for number, choice in enumerate(QUESTIONS[kind].choices, 1)]
@@ -89,6 +102,7 @@ def shortcuts_of(kind: str) -> list[dict[str, str]]:
         *types,
         {"key": "m", "does": "Write a comment"},
         {"key": "s", "does": "Skip, with a reason"},
+        {"key": "f", "does": "Flag for the lead, with a note; again: take the flag back"},
         {"key": "Backspace", "does": "Undo your last decision"},
         *find,
         {"key": "g", "does": "Open the guidelines"},
@@ -162,6 +176,28 @@ def source_shown(source: Source, shown: ItemShown) -> dict[str, Any]:
     }
 
 
+def sources_shown(shown: ItemShown, asked: str, page: str, part_of: Callable[[int], str]) -> dict[str, Any]:
+    """The cited pages as tabs, and the one that is open.
+
+    `page` is the address of the item's page with a query, `part_of` gives that of a source's part from its number.
+    """
+    source = open_source(shown.sources, asked)
+    return {
+        "tabs": [
+            {**source_tab(each), "address": f"{page}&source={each.number}", "part": part_of(each.number)}
+            for each in shown.sources
+        ],
+        "source": source_shown(source, shown) if source else None,
+    }
+
+
+def warm(shown: ItemShown) -> None:
+    """Do now what takes longest when the item's page is made: read and index the cited page that opens first."""
+    source = open_source(shown.sources, "")
+    if source is not None and shown.group is not None:
+        index_shown(snapshot_text(source))
+
+
 def source_tab(source: Source) -> dict[str, Any]:
     """A cited page as a tab: its number, its address without the scheme, and its outcome in words."""
     word, tone = OUTCOMES.get(source.outcome, (source.outcome, "muted"))
@@ -198,7 +234,7 @@ def version_shown(version: LabelVersion, kind: str) -> dict[str, Any]:
         "label": version.label,
         "letter": version.label if version.label in list(GroupLabel) else "",
         "word": words.get(LabelAction(version.action)) or label_word(kind, version.label),
-        "error_type": _type_name(version.error_type),
+        "error_type": type_name(version.error_type),
         "comment": version.comment,
         "at": version.created_at,
     }
@@ -210,12 +246,13 @@ def offered_shown(offered: OfferedLabel, kind: str) -> dict[str, Any]:
     return {
         "letter": offered.label if offered.label in list(GroupLabel) else "",
         "word": "Skipped" if is_skip else label_word(kind, offered.label),
-        "error_type": _type_name(offered.error_type),
+        "error_type": type_name(offered.error_type),
         "comment": offered.comment,
     }
 
 
-def _type_name(value: str) -> str:
+def type_name(value: str) -> str:
+    """The name of an error type; the stored value where it is none of the ten."""
     return next((kind.display_name for kind in ErrorType if kind.value == value), value)
 
 

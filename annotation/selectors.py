@@ -8,35 +8,85 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Max
-from django.db.models.functions import Now
+from django.db.models import Aggregate, Count, F, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models.functions import Now, RowNumber
 
-from annotation.models import Audit, Item, LabelAction, LabelVersion, Lease, Queue, Seat, Slot, SlotStatus
+from annotation.models import (
+    Audit,
+    AuditEvent,
+    Extension,
+    Flag,
+    Item,
+    ItemKind,
+    LabelAction,
+    LabelerRole,
+    LabelVersion,
+    Lease,
+    Queue,
+    Seat,
+    Slot,
+    SlotStatus,
+)
+from annotation.pace import AgreementSoFar, Pace, speed_of
 from annotation.sampling import FrameRun
 from lseval.models import AnswerGroup, Link, Membership, Role, Round, Run, Study, User
 
 
 @dataclass(frozen=True, slots=True)
-class PersonProgress:
-    """What one person has decided in a queue."""
+class Speed:
+    """How long a person takes for items of one kind, beside everybody: `verdict` is fast, slow or empty."""
 
+    kind: str
+    timed: int
+    median_s: float
+    all_median_s: float
+
+    @property
+    def verdict(self) -> str:
+        return speed_of(self.median_s, self.timed, self.all_median_s)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonProgress:
+    """What one person has decided in a queue. `flagged` counts their flags that stand."""
+
+    user_id: int
     username: str
     labeled: int
     skipped: int
+    flagged: int
     late: int
+    pace: Pace
+    speeds: tuple[Speed, ...]
     last_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
+class HeldItem:
+    """An open item that somebody holds now."""
+
+    slot_id: int
+    name: str
+    username: str
+    leased_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """A queue in numbers. `leased` counts open items that somebody holds now; it is part of `open`."""
+    """A queue in numbers. `leased` counts open items that somebody holds now; it is part of `open`.
+
+    `people` have a place in it; `left` had one and have labeled. `flagged` counts items with a flag that stands.
+    """
 
     queue: Queue
     labeled: int
     skipped: int
     open: int
-    leased: int
+    flagged: int
     people: tuple[PersonProgress, ...]
+    left: tuple[PersonProgress, ...]
+    held: tuple[HeldItem, ...]
 
     @property
     def total(self) -> int:
@@ -45,6 +95,16 @@ class QueueProgress:
     @property
     def decided(self) -> int:
         return self.labeled + self.skipped
+
+    @property
+    def leased(self) -> int:
+        return len(self.held)
+
+    @property
+    def pace(self) -> Pace:
+        """That of everybody who has decided something here."""
+        everybody = [*self.people, *self.left]
+        return Pace(sum(who.pace.timed for who in everybody), sum(who.pace.seconds for who in everybody))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +138,25 @@ def _by_run(rows: Any, field: str) -> dict[int, list[int]]:
     return found
 
 
-def audits_of(study: Study) -> list[AuditProgress]:
-    """The study's audits, newest first, with the progress of every queue. Six queries, however many there are."""
+def audits_of(study: Study, audit_id: int | None = None) -> list[AuditProgress]:
+    """The study's audits, newest first, with the progress of every queue; or the one with that id.
+
+    The number of queries does not depend on how much there is.
+    """
     audits = list(study.audits.select_related("created_by").order_by("-id"))
+    if audit_id is not None:
+        audits = [audit for audit in audits if audit.pk == audit_id]
     queues = list(Queue.objects.filter(audit__in=audits).order_by("is_simulated", "role"))
     statuses = _status_counts(queues)
-    leased = Counter(
-        Lease.objects.filter(
-            slot__queue__in=queues, slot__status=SlotStatus.OPEN, expires_at__gt=Now()
-        ).values_list("slot__queue_id", flat=True)
-    )
-    people = _people(study, queues)
+    held = _held(queues)
+    flags = flags_that_stand(queues)
+    people = _people(queues, Counter((flag.slot.queue_id, flag.user_id) for flag in flags))
+    flagged_slots = Counter(queue_id for queue_id, _ in {(flag.slot.queue_id, flag.slot_id) for flag in flags})
+    seated = set(Seat.objects.filter(queue__in=queues).values_list("queue_id", "user_id"))
     kinds: dict[int, dict[str, int]] = defaultdict(dict)
     counted = Item.objects.filter(audit__in=audits).order_by()
-    for audit_id, kind, number in counted.values_list("audit_id", "kind").annotate(number=Count("id")):
-        kinds[audit_id][kind] = number
+    for of_audit, kind, number in counted.values_list("audit_id", "kind").annotate(number=Count("id")):
+        kinds[of_audit][kind] = number
     by_audit: dict[int, list[QueueProgress]] = defaultdict(list)
     for queue in queues:
         counts = statuses[queue.pk]
@@ -102,8 +166,10 @@ def audits_of(study: Study) -> list[AuditProgress]:
                 labeled=counts[SlotStatus.LABELED],
                 skipped=counts[SlotStatus.SKIPPED],
                 open=counts[SlotStatus.OPEN],
-                leased=leased[queue.pk],
-                people=tuple(people[queue.pk]),
+                flagged=flagged_slots[queue.pk],
+                people=tuple(who for who in people[queue.pk] if (queue.pk, who.user_id) in seated),
+                left=tuple(who for who in people[queue.pk] if (queue.pk, who.user_id) not in seated),
+                held=tuple(held[queue.pk]),
             )
         )
     return [AuditProgress(audit, kinds[audit.pk], tuple(by_audit[audit.pk])) for audit in audits]
@@ -117,31 +183,151 @@ def _status_counts(queues: Iterable[Queue]) -> dict[int, Counter[str]]:
     return counts
 
 
-def _people(study: Study, queues: list[Queue]) -> dict[int, list[PersonProgress]]:
-    """Queue id to its seated people in order of name, with what they have decided."""
+def _held(queues: list[Queue]) -> dict[int, list[HeldItem]]:
+    """Queue id to the open items that somebody holds now, in the order in which they come free."""
+    found: dict[int, list[HeldItem]] = defaultdict(list)
+    leases = Lease.objects.filter(slot__queue__in=queues, slot__status=SlotStatus.OPEN, expires_at__gt=Now())
+    related = ("user", "slot__item__group", "slot__item__round", "slot__item__run__task")
+    for lease in leases.select_related(*related).order_by("expires_at", "id"):
+        found[lease.slot.queue_id].append(
+            HeldItem(
+                lease.slot_id, item_name(lease.slot.item), lease.user.username, lease.leased_at, lease.expires_at
+            )
+        )
+    return found
+
+
+def item_name(item: Item) -> str:
+    """An item in words, for leads: its round and group, and the task they belong to."""
+    parts = [f"round {item.round.number}"] if item.round else []
+    parts += [f"answer group {item.group.number}"] if item.group else []
+    return f"{' and '.join(parts).capitalize()} of {item.run.task.key}"
+
+
+def flags_that_stand(queues: list[Queue]) -> list[Flag]:
+    """The newest flag of each person on each item, where it is not taken back; newest first."""
+    newest = (
+        Flag.objects.filter(slot__queue__in=queues)
+        .order_by("slot_id", "user_id", "-number")
+        .distinct("slot_id", "user_id")
+        .select_related("user", "slot__queue", "slot__item__group", "slot__item__round", "slot__item__run__task")
+    )
+    return sorted((flag for flag in newest if flag.is_raised), key=lambda flag: -flag.pk)
+
+
+class _Median(Aggregate):
+    """The median, by interpolation where the number of rows is even."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+
+
+def _people(queues: list[Queue], flagged: Counter[tuple[int, int]]) -> dict[int, list[PersonProgress]]:
+    """Queue id to everybody who has a place there or has decided something, in order of name."""
     decided: Counter[tuple[int, int, str]] = Counter()
     last: dict[tuple[int, int], datetime] = {}
+    timed: Counter[tuple[int, int]] = Counter()
+    seconds: dict[tuple[int, int], float] = defaultdict(float)
+    speeds: dict[tuple[int, int], list[tuple[str, int, float]]] = defaultdict(list)
     rows = LabelVersion.objects.filter(slot__queue__in=queues).order_by()
     in_force = rows.filter(number=F("slot__version")).exclude(action=LabelAction.UNDO)
-    for queue_id, user_id, action, number, newest in in_force.values_list(
-        "slot__queue_id", "user_id", "action"
-    ).annotate(number=Count("id"), newest=Max("created_at")):
-        decided[queue_id, user_id, action] = number
-        last[queue_id, user_id] = max(newest, last.get((queue_id, user_id), newest))
+    for queue_id, user_id, kind, action, number, newest, with_time, took, median_s in in_force.values_list(
+        "slot__queue_id", "user_id", "slot__item__kind", "action"
+    ).annotate(
+        number=Count("id"),
+        newest=Max("created_at"),
+        with_time=Count("seconds_on_task"),
+        took=Sum("seconds_on_task"),
+        median_s=_Median("seconds_on_task"),
+    ):
+        key = (queue_id, user_id)
+        decided[(*key, action)] += number
+        last[key] = max(newest, last.get(key, newest))
+        timed[key] += with_time
+        seconds[key] += took or 0.0
+        if action == LabelAction.LABEL and median_s is not None:
+            speeds[key].append((kind, with_time, median_s))
     late = Counter(rows.filter(is_late=True).values_list("slot__queue_id", "user_id"))
+    overall = {
+        (audit_id, kind): median_s
+        for audit_id, kind, median_s in in_force.filter(action=LabelAction.LABEL)
+        .values_list("slot__queue__audit_id", "slot__item__kind")
+        .annotate(median_s=_Median("seconds_on_task"))
+    }
+    audit_of = {queue.pk: queue.audit_id for queue in queues}
+    keys = {*Seat.objects.filter(queue__in=queues).values_list("queue_id", "user_id"), *last, *late}
+    names = dict(User.objects.filter(pk__in={user_id for _, user_id in keys}).values_list("pk", "username"))
     people: dict[int, list[PersonProgress]] = defaultdict(list)
-    for seat in Seat.objects.filter(queue__in=queues).select_related("user").order_by("user__username"):
-        key = (seat.queue_id, seat.user_id)
-        people[seat.queue_id].append(
+    for key in sorted(keys, key=lambda key: names[key[1]]):
+        queue_id, user_id = key
+        people[queue_id].append(
             PersonProgress(
-                username=seat.user.username,
+                user_id=user_id,
+                username=names[user_id],
                 labeled=decided[(*key, LabelAction.LABEL)],
                 skipped=decided[(*key, LabelAction.SKIP)],
+                flagged=flagged[key],
                 late=late[key],
+                pace=Pace(timed[key], seconds[key]),
+                speeds=tuple(
+                    Speed(kind, number, median_s, overall[audit_of[queue_id], kind])
+                    for kind, number, median_s in sorted(speeds[key])
+                ),
                 last_at=last.get(key),
             )
         )
     return people
+
+
+def agreement_so_far(audits: list[Audit]) -> dict[int, AgreementSoFar]:
+    """Audit id to how often H1 and H2 chose the same label of an answer group; people's labels only."""
+    of_people = LabelVersion.objects.filter(
+        number=F("slot__version"),
+        action=LabelAction.LABEL,
+        slot__queue__is_simulated=False,
+        slot__item__kind=ItemKind.GROUP,
+    )
+    first = of_people.filter(slot__queue__role=LabelerRole.H1, slot__item=OuterRef("slot__item"))
+    second = of_people.filter(slot__queue__role=LabelerRole.H2, slot__queue__audit__in=audits)
+    both = second.annotate(first=Subquery(first.values("label")[:1])).filter(first__isnull=False)
+    counted = (
+        both.order_by()
+        .values_list("slot__queue__audit_id")
+        .annotate(pairs=Count("id"), agreeing=Count("id", filter=Q(label=F("first"))))
+    )
+    found = {audit_id: (pairs, agreeing) for audit_id, pairs, agreeing in counted}
+    planned = Counter(
+        Slot.objects.filter(
+            queue__audit__in=audits,
+            queue__role=LabelerRole.H2,
+            queue__is_simulated=False,
+            item__kind=ItemKind.GROUP,
+        ).values_list("queue__audit_id", flat=True)
+    )
+    return {
+        audit.pk: AgreementSoFar(
+            agreeing=found.get(audit.pk, (0, 0))[1], pairs=found.get(audit.pk, (0, 0))[0], planned=planned[audit.pk]
+        )
+        for audit in audits
+    }
+
+
+def extensions_of(audits: list[Audit]) -> dict[int, list[Extension]]:
+    """Audit id to its further draws, in order."""
+    found: dict[int, list[Extension]] = defaultdict(list)
+    for extension in Extension.objects.filter(audit__in=audits).select_related("created_by"):
+        found[extension.audit_id].append(extension)
+    return found
+
+
+def newest_events(audits: list[Audit], most: int = 12) -> dict[int, list[AuditEvent]]:
+    """Audit id to the last things done to it, newest first."""
+    found: dict[int, list[AuditEvent]] = defaultdict(list)
+    place = Window(RowNumber(), partition_by="audit_id", order_by="-id")
+    numbered = AuditEvent.objects.filter(audit__in=audits).annotate(place=place).filter(place__lte=most)
+    for event in numbered.select_related("by").order_by("-id"):
+        found[event.audit_id].append(event)
+    return found
 
 
 def people_to_seat(study: Study) -> list[User]:

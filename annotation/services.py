@@ -8,8 +8,21 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from annotation.adjudication_selectors import sits_over_the_same_items
 from annotation.codebook import CODEBOOK_VERSION
-from annotation.models import Audit, Item, LabelerRole, Queue, Seat, Slot
+from annotation.events import AuditClosedError, record_event
+from annotation.models import (
+    Audit,
+    AuditAction,
+    AuditEvent,
+    AuditStatus,
+    Item,
+    LabelerRole,
+    LabelVersion,
+    Queue,
+    Seat,
+    Slot,
+)
 from annotation.sampling import GROUP, DrawnItem, Plan, Sample, draw, frame_summary
 from annotation.selectors import frame_of
 from lseval.errors import ConflictError, InputError
@@ -55,6 +68,7 @@ def create_audit(
     by: User | None,
     *,
     expected_digest: str = "",
+    reveal_after_submission: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> Audit:
     """Draw and store an audit with its items and the queues of H1 and H2.
@@ -81,13 +95,15 @@ def create_audit(
                 seed=seed,
                 plan={**plan.as_json(), "drawn": dict(drawing.sample.drawn)},
                 frame=drawing.frame,
+                reveal_after_submission=reveal_after_submission,
                 codebook_version=CODEBOOK_VERSION,
                 created_by=by,
             )
-            items = _save_items(audit, drawing.sample.items, advance)
+            items = save_items(audit, drawing.sample.items, advance)
             for role, places in zip(LABELER_ROLES, (drawing.sample.h1, drawing.sample.h2), strict=True):
                 queue = Queue.objects.create(audit=audit, role=role)
                 fill_queue(queue, [items[place] for place in places])
+            record_event(audit, AuditAction.DRAWN, by, items=len(items))
     except IntegrityError:
         # Another draw stored the name between our look and our write.
         if study.audits.filter(name=name).exists():
@@ -108,15 +124,18 @@ def fill_queue(queue: Queue, items: Iterable[Item]) -> None:
     )
 
 
-def seat(queue: Queue, user: User) -> Seat:
+def seat(queue: Queue, user: User, by: User | None = None) -> Seat:
     """Give a person a place in a queue; one who has it already keeps it.
 
     Raises:
         InputError: the person is no annotator of the study (whoever else sees the verdicts and is not blind), or is
             simulated where people sit.
-        ConflictError: the person already has the other role in this audit.
+        ConflictError: the person has, or has had, another role in this audit, adjudicates the same items in
+            another one, or it is closed.
     """
     audit = queue.audit
+    if Audit.objects.filter(pk=audit.pk, status=AuditStatus.CLOSED).exists():
+        raise AuditClosedError
     if user.is_simulated != queue.is_simulated:
         raise InputError("Simulated labelers and people never share a queue.")
     if not user.is_simulated:
@@ -125,12 +144,32 @@ def seat(queue: Queue, user: User) -> Seat:
             raise InputError(f"{user.username} is no member of this study. Add them as an annotator first.")
         if membership.role != Role.ANNOTATOR:
             raise InputError(f"{user.username} is a {membership.role} and sees the verdicts, so they cannot label.")
-    found, _ = Seat.objects.get_or_create(audit=audit, user=user, defaults={"queue": queue})
-    if found.queue_id != queue.pk:
-        raise ConflictError(
-            f"{user.username} labels as {found.queue.role} in {audit.name}. One person never holds two roles."
-        )
+        had = earlier_role(audit, user)
+        if had and had != queue.role:
+            raise ConflictError(
+                f"{user.username} has labeled as {had} in {audit.name}. One person never holds two roles."
+            )
+        if sits_over_the_same_items(user, audit, [LabelerRole.ADJUDICATOR]):
+            raise ConflictError(f"{user.username} adjudicates the same items in another audit and is not blind.")
+    with transaction.atomic():
+        found, is_new = Seat.objects.get_or_create(audit=audit, user=user, defaults={"queue": queue})
+        if found.queue_id != queue.pk:
+            raise ConflictError(
+                f"{user.username} labels as {found.queue.role} in {audit.name}. One person never holds two roles."
+            )
+        if is_new:
+            record_event(audit, AuditAction.SEATED, by, person=user.username, role=queue.role)
     return found
+
+
+def earlier_role(audit: Audit, user: User) -> str:
+    """The role that a person without a place had in the audit, by their labels and by its log; empty for none."""
+    labeled = LabelVersion.objects.filter(user=user, slot__queue__audit=audit, slot__queue__is_simulated=False)
+    role = labeled.values_list("slot__queue__role", flat=True).first()
+    if role:
+        return role
+    ended = AuditEvent.objects.filter(audit=audit, action=AuditAction.SEAT_ENDED, detail__person=user.username)
+    return ended.values_list("detail__role", flat=True).first() or ""
 
 
 def queue_of(audit: Audit, role: str) -> Queue:
@@ -141,7 +180,10 @@ def queue_of(audit: Audit, role: str) -> Queue:
     return found
 
 
-def _save_items(audit: Audit, drawn: Sequence[DrawnItem], advance: Callable[[], None]) -> list[Item]:
+def save_items(
+    audit: Audit, drawn: Sequence[DrawnItem], advance: Callable[[], None], *, draw: int = 1
+) -> list[Item]:
+    """Store drawn items, in their order, with the snapshots that every labeler of them is shown."""
     snapshots = _snapshots_by_group({item.run for item in drawn}, advance)
     return Item.objects.bulk_create(
         (
@@ -152,6 +194,7 @@ def _save_items(audit: Audit, drawn: Sequence[DrawnItem], advance: Callable[[], 
                 group_id=item.group,
                 round_id=item.round,
                 inclusion_probability=item.probability,
+                draw=draw,
                 snapshots=snapshots[item.group] if item.kind == GROUP else [],
             )
             for item in drawn

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from django.db import transaction
 
 from annotation.codebook import QUESTIONS, check_label
-from annotation.labeler_selectors import evidence_digests
+from annotation.evidence import evidence_digests
 from annotation.models import Audit, Item, ItemKind, LabelAction, LabelVersion, Queue, Slot, SlotStatus
 from annotation.services import fill_queue, queue_of, seat
 from lseval.domain.labels import RoundLabel
@@ -40,14 +40,22 @@ def simulate_labels(audit: Audit, role: str, truth: Truth, seed: int, error_rate
     items = [slot.item for slot in slots]
     decided = _labels(items, truth, random.Random(f"{seed} {role}"), error_rate)  # noqa: S311 - no secret
     with transaction.atomic():
+        queue, user = make_simulated_queue(audit, role)
+        _store(queue, user, audit.codebook_version, decided)
+    return queue
+
+
+def make_simulated_queue(audit: Audit, role: str) -> tuple[Queue, User]:
+    """A copy of a role's queue with nothing decided, and the simulated labeler who sits in it."""
+    people = queue_of(audit, role)
+    with transaction.atomic():
         queue = Queue.objects.create(audit=audit, role=role, is_simulated=True)
         user = User(username=f"simulated-{role.lower()}-{audit.pk}", is_simulated=True)
         user.set_unusable_password()
         user.save()
         seat(queue, user)
-        fill_queue(queue, items)
-        _store(queue, user, audit.codebook_version, decided)
-    return queue
+        fill_queue(queue, [slot.item for slot in people.slots.select_related("item").order_by("position")])
+    return queue, user
 
 
 def _labels(

@@ -9,23 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import labeler_selectors, selectors, services
+from annotation import labeler_selectors, lead_presenting, selectors, services
 from annotation.forms import DrawForm, SeatForm
-from annotation.sampling import KINDS, Sample
 from lseval.access import StudyAccess, require_access
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role
-
-_KIND_NAMES = {"group": "Answer groups", "round": "Rounds", "link": "Round–group links"}
-_DRAWN_NAMES = {
-    "tasks": "Tasks",
-    "responses": "Responses",
-    "h2_tasks": "Tasks to H2 as well",
-    "h2_responses": "Responses to H2 as well",
-    "round_trajectories": "Trajectories with rounds",
-    "link_trajectories": "Trajectories with links",
-}
-_HEADLINES = ("tasks", "responses")
+from lseval.query_parameters import require_known
 
 
 @require_GET
@@ -33,10 +22,11 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     """The study's audits for leads and researchers; for an annotator, their own queues and nothing else."""
     access = require_access(request, slug)
     if not access.sees_results:
+        require_known(request.GET)
         own_queues = labeler_selectors.queues_of(access.user, access.study)
         return render(request, "annotation/queues.html", {"own_queues": own_queues})
     context = {
-        "audits": [_audit_shown(found) for found in selectors.audits_of(access.study)],
+        "audits": lead_presenting.audits_shown(access.study),
         "people_to_seat": selectors.people_to_seat(access.study) if access.is_lead else [],
         "roles": services.LABELER_ROLES,
         "is_lead": access.is_lead,
@@ -70,7 +60,7 @@ def seat_labeler(request: HttpRequest, slug: str, audit_id: int) -> HttpResponse
         return redirect("audit", slug=slug)
     person, role = form.cleaned_data["user"], form.cleaned_data["role"]
     try:
-        services.seat(services.queue_of(found, role), person)
+        services.seat(services.queue_of(found, role), person, access.user)
     except (InputError, ConflictError) as error:
         messages.error(request, str(error))
     else:
@@ -88,6 +78,7 @@ def _confirm_draw(request: HttpRequest, access: StudyAccess, form: DrawForm) -> 
             given["name"],
             access.user,
             expected_digest=request.POST["confirm"],
+            reveal_after_submission=given["reveal_after_submission"],
         )
     except InputError as error:
         return _draw_page(request, form, problem=str(error), status=400)
@@ -107,11 +98,7 @@ def _preview(
         return _draw_page(request, form, problem=str(error), status=400)
     if not problem and access.study.audits.filter(name=given["name"]).exists():
         problem, status = f"There is an audit named {given['name']} already. Choose another name.", 409
-    context = {
-        "frame": drawing.frame,
-        "kinds": _kinds_drawn(drawing.sample),
-        "drawn": [{"name": _DRAWN_NAMES[key], "number": number} for key, number in drawing.sample.drawn.items()],
-    }
+    context = lead_presenting.drawing_shown(drawing)
     return _draw_page(request, form, problem=problem, status=status, **context)
 
 
@@ -119,24 +106,3 @@ def _draw_page(
     request: HttpRequest, form: DrawForm, *, problem: str = "", status: int = 200, **context: Any
 ) -> HttpResponse:
     return render(request, "annotation/draw.html", {"form": form, "problem": problem, **context}, status=status)
-
-
-def _kinds_drawn(sample: Sample) -> list[dict[str, Any]]:
-    h1, h2 = sample.counts("H1"), sample.counts("H2")
-    return [{"name": _KIND_NAMES[kind], "h1": h1[kind], "h2": h2[kind]} for kind in KINDS]
-
-
-def _audit_shown(found: selectors.AuditProgress) -> dict[str, Any]:
-    return {
-        "audit": found.audit,
-        "progress": found,
-        "kinds": [
-            {"name": _KIND_NAMES[kind], "number": found.items[kind]} for kind in KINDS if found.items.get(kind)
-        ],
-        "drawn": [
-            {"name": name, "number": number, "is_headline": key in _HEADLINES}
-            for key, name in _DRAWN_NAMES.items()
-            if (number := found.audit.plan.get("drawn", {}).get(key))
-        ],
-        "has_simulated": any(progress.queue.is_simulated for progress in found.queues),
-    }

@@ -13,9 +13,17 @@ from markdown_it.token import Token
 MARKDOWN_LIMIT = 100_000
 """Characters of a response that are rendered. What is longer is cut, and the page says so."""
 
-_MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"]).disable("image")
-)
+_MOST_BRACKETS = 3_000
+"""Brackets in a text whose links are looked for: each may begin one, and a hundred thousand would take seconds."""
+
+
+def _parser(*left_out: str) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    return parser.enable(["table", "strikethrough"]).disable(["image", *left_out])
+
+
+_MARKDOWN = _parser()
+_WITHOUT_LINKS = _parser("link", "autolink", "reference")
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
     "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
@@ -29,10 +37,12 @@ def render_markdown(text: str, highest_heading: int = 3) -> SafeString:
 
     A line break in the text is one on the page, since responses rely on it.
 
-    Only the first `MARKDOWN_LIMIT` characters are rendered. Headings begin at level `highest_heading`, below the
-    page's own.
+    Only the first `MARKDOWN_LIMIT` characters are rendered, and no links in a text with thousands of brackets.
+    Headings begin at level `highest_heading`, below the page's own.
     """
-    tokens = _MARKDOWN.parse(text[:MARKDOWN_LIMIT])
+    text = text[:MARKDOWN_LIMIT]
+    parser = _MARKDOWN if text.count("[") + text.count("<") <= _MOST_BRACKETS else _WITHOUT_LINKS
+    tokens = parser.parse(text)
     _lower_headings(tokens, highest_heading)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     clean = nh3.clean(

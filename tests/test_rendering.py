@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lseval.rendering import MARKDOWN_LIMIT, render_markdown, web_link
@@ -82,3 +84,17 @@ def test_what_is_longer_than_the_limit_is_cut() -> None:
 )
 def test_only_http_addresses_with_a_host_become_links(url: object, expected: str) -> None:
     assert web_link(url) == expected
+
+
+@pytest.mark.parametrize("piece", ["[", "(", "<", "[](", "![", "[[]", "**[", "<a", "`["])
+def test_a_hundred_thousand_brackets_render_in_less_than_a_second(piece: str) -> None:
+    """X05; the text stays, as text."""
+    text = (piece * 100_000)[:100_000]
+    started = time.perf_counter()
+    html = render_markdown(text)
+    assert time.perf_counter() - started < 1
+    assert len(html) >= 90_000
+
+
+def test_an_ordinary_number_of_links_still_is_links() -> None:
+    assert render_markdown("[1](https://a.example/) " * 1000).count("<a ") == 1000

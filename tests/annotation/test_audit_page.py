@@ -41,9 +41,9 @@ def test_lead_sees_queues_and_people(client: Client, made: Made) -> None:
     next_slot(made.h1, made.first)
     text = text_of(client, made.lead)
     row = text[text.index("<strong>H1</strong>") : text.index("<strong>H2</strong>")]
-    # Labeled 1, skipped 1, open 10 of 12, in work 1; and the same for the only person.
+    # Labeled 1, skipped 1, flagged 0, late, open 10 of 12, in work 1, items/h; then the only person's.
     cells = [cell.split("</td>")[0] for cell in row.split('<td class="num">')[1:]]
-    assert cells == ["1", "1", "", "10", "1", "1", "1", "0"]
+    assert cells == ["1", "1", "0", "", "10", "1", "", "1", "1", "0", "0", ""]
     assert "2 of 12" in row
     assert made.first.username in row
 
@@ -175,6 +175,14 @@ ROUTES = {
     "audit": ("study", "get", {"lead", "researcher", "first", "unseated"}),
     "draw_audit": ("study", "get", {"lead"}),
     "seat_labeler": ("audit", "post", {"lead"}),
+    "audit_progress": ("audit", "get", {"lead", "researcher"}),
+    "change_audit": ("change", "post", {"lead"}),
+    "release_lease": ("lease", "post", {"lead"}),
+    "reassign_seat": ("audit", "post", {"lead"}),
+    "extend_audit": ("audit", "get", {"lead"}),
+    "export_labels": ("export", "get", {"lead", "researcher"}),
+    "codebook": ("study", "get", {"lead", "researcher"}),
+    "publish_codebook": ("study", "get", {"lead"}),
     "label": ("queue", "get", {"first"}),
     "label_skip": ("queue", "post", {"first"}),
     "label_undo": ("queue", "post", {"first"}),
@@ -203,6 +211,9 @@ def test_every_route_as_every_role(client: Client, made: Made, name: str, who: s
     arguments = {
         "study": ["s1"],
         "audit": ["s1", made.audit.pk],
+        "change": ["s1", made.audit.pk, "pause"],
+        "lease": ["s1", made.audit.pk, slot.pk],
+        "export": ["s1", made.audit.pk, "csv"],
         "queue": [made.h1.pk],
         "page": [made.h1.pk, slot.pk, 1],
     }
@@ -215,7 +226,7 @@ def test_every_route_as_every_role(client: Client, made: Made, name: str, who: s
     elif who in allowed or (who == "second" and name == "audit"):
         assert reply.status_code in {200, 302, 409}
         assert "no-store" in reply.headers["Cache-Control"]
-    elif kind in ("study", "audit") and who != "stranger":
+    elif kind not in ("queue", "page") and who != "stranger":
         assert reply.status_code == 403
     else:
         assert reply.status_code == 404
@@ -273,5 +284,5 @@ def test_label_page_takes_a_fixed_number_of_queries(client: Client, made: Made) 
     assert few <= LABEL_QUERIES
 
 
-AUDIT_QUERIES = 15
-LABEL_QUERIES = 18
+AUDIT_QUERIES = 24
+LABEL_QUERIES = 19

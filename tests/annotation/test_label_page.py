@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,11 +13,12 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation import services
+from annotation import leases, services
 from annotation.models import AuditStatus, ItemKind, LabelVersion, Lease, Slot, SlotStatus
 from annotation.sampling import Plan
+from lseval.judging.embedded.passages import page_index
 from lseval.models import AnswerGroup, Page, Study, Task
-from tests.annotation.making import Made, add_link, expire, make_audit, next_slot, submit
+from tests.annotation.making import Made, add_link, expire, give, make_audit, submit
 from tests.factories import PAGE_TEXT, make_run, make_study, make_user
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +74,7 @@ def test_page_shows_what_there_is_to_judge_by(page: Labeling) -> None:
 
 def test_open_snapshot_is_the_one_that_was_read_with_its_facts(page: Labeling, made: Made) -> None:
     slot = made.h1.slots.filter(item__group__title__contains="Aldis").first()
-    make_first(slot)
+    give(slot, made.first)
     text = page.open().content.decode()
     snapshot = Page.objects.get(pk=slot.item.snapshots[0]["page"])
     assert snapshot.text_digest[:12] in text
@@ -82,14 +84,8 @@ def test_open_snapshot_is_the_one_that_was_read_with_its_facts(page: Labeling, m
     assert unescape(re.sub(r"<[^>]+>", "", shown.group(1))) == PAGE_TEXT
 
 
-def make_first(slot: Slot) -> None:
-    """Bring a slot to the head of its queue."""
-    slot.position = 0
-    slot.save()
-
-
 def test_unread_page_says_how_the_reading_ended(page: Labeling, made: Made) -> None:
-    make_first(made.h1.slots.filter(item__group__title__contains="Borun").first())
+    give(made.h1.slots.filter(item__group__title__contains="Borun").first(), made.first)
     text = page.open().content.decode()
     assert "not found" in text
     assert "no text came back" in text
@@ -160,7 +156,7 @@ def test_late_label_is_told(page: Labeling, made: Made) -> None:
     first = page.open()
     slot = Lease.objects.get().slot
     expire(slot)
-    submit(next_slot(made.h1, other), other, "I")
+    submit(give(slot, other), other, "I")
     reply = page.client.post(page.url, {**page.fields(first), "label": "C"}, follow=True)
     assert "late version" in reply.content.decode()
     assert slot.versions.filter(is_late=True).get().label == "C"
@@ -204,6 +200,28 @@ def test_heartbeat_says_whether_the_item_is_held(page: Labeling) -> None:
     assert (reply.status_code, reply.json()["held"]) == (409, False)
 
 
+def test_next_item_is_prepared_without_being_given_or_told(page: Labeling, made: Made) -> None:
+    for snapshot in Page.objects.all():
+        Page.objects.filter(pk=snapshot.pk).update(text=f"The ferry of page {snapshot.pk} opened in 1962.")
+    shown = page.fields(page.open())["slot"]
+    before = list(Lease.objects.values()), list(made.first.seats.values())
+    page_index.cache_clear()
+    reply = page.client.get(reverse("label_ahead", args=[page.queue_id]))
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert (list(Lease.objects.values()), list(made.first.seats.values())) == before
+    likely = leases.peek_next(made.first.seats.select_related("audit").get())
+    page.decide(page.open(), "C")
+    assert page.fields(page.open())["slot"] == str(likely) != shown
+    # One text was indexed ahead, and the page of the next item, opened twice by now, found it there.
+    assert page_index.cache_info().hits >= 1
+    assert page_index.cache_info().misses == 1 + 1
+
+
+def test_nothing_is_prepared_where_nothing_is_left(page: Labeling, made: Made) -> None:
+    made.h1.slots.update(status=SlotStatus.SKIPPED)
+    assert page.client.get(reverse("label_ahead", args=[page.queue_id])).status_code == 204
+
+
 def test_cited_page_comes_as_a_part_with_htmx_and_as_a_page_without(page: Labeling) -> None:
     slot = page.fields(page.open())["slot"]
     url = reverse("label_page", args=[page.queue_id, slot, 1])
@@ -223,7 +241,7 @@ def test_cited_page_comes_as_a_part_with_htmx_and_as_a_page_without(page: Labeli
 
 
 def test_group_without_a_citation_says_so(page: Labeling, made: Made) -> None:
-    slot = made.h1.slots.order_by("position")[0]
+    slot = give(made.h1.slots.first(), made.first)
     slot.item.snapshots = []
     slot.item.save()
     assert "cites no page" in page.open().content.decode()
@@ -240,7 +258,7 @@ class TestEmptyStates:
     def test_others_are_at_work_and_when_their_time_is_up(self, page: Labeling, made: Made) -> None:
         other = make_user("third", made.study)
         services.seat(made.h1, other)
-        held = next_slot(made.h1, other)
+        held = give(made.h1.slots.first(), other)
         made.h1.slots.exclude(pk=held.pk).update(status=SlotStatus.LABELED)
         text = page.open().content.decode()
         assert "1 item is in work" in text
@@ -360,3 +378,23 @@ def test_address_with_other_ids_finds_nothing(page: Labeling, made: Made) -> Non
     assert page.client.get(reverse("label", args=[foreign.h1.pk])).status_code == 404
     assert page.client.get(f"/queues/{10**30}/label/").status_code == 404
     assert not LabelVersion.objects.exists()
+
+
+def test_a_hundred_thousand_brackets_take_less_than_a_second(client: Client) -> None:
+    """X05, in every text that the page shows."""
+    brackets = "[" * 50_000 + "(" * 25_000 + "<" * 25_000
+    study = make_study()
+    run = make_run(study)
+    Task.objects.update(question=brackets)
+    AnswerGroup.objects.update(title=brackets[:300], text=brackets, fields={"year": brackets})
+    Page.objects.update(text=brackets)
+    run.rubric.constraints = [brackets]
+    run.rubric.save()
+    audit = services.create_audit(study, Plan(round_trajectories=0, link_trajectories=0), 1, "A", None)
+    queue, user = audit.queues.get(role="H1"), make_user("first", study)
+    services.seat(queue, user)
+    client.force_login(user)
+    started = time.perf_counter()
+    page = client.get(reverse("label", args=[queue.pk]))
+    assert time.perf_counter() - started < 1
+    assert page.status_code == 200

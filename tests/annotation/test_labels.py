@@ -10,12 +10,13 @@ from django.db import IntegrityError, transaction
 
 from annotation import labels, leases, services
 from annotation.errors import EvidenceChangedError, StaleLabelError
-from annotation.labeler_selectors import item_shown
+from annotation.evidence import item_shown
+from annotation.history import State, differences, replay
 from annotation.models import AuditStatus, ItemKind, LabelVersion, Slot, SlotStatus
 from annotation.sampling import Plan
 from lseval.errors import ConflictError, InputError, NotPermittedError
-from lseval.models import Page
-from tests.annotation.making import Made, expire, make_audit, next_slot, submit
+from lseval.models import Page, User
+from tests.annotation.making import Made, expire, give, make_audit, next_slot, submit
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -119,8 +120,7 @@ def test_late_work_is_kept_and_not_in_force(made: Made) -> None:
     services.seat(made.h1, other)
     slot = next_slot(made.h1, made.first)
     expire(slot)
-    assert next_slot(made.h1, other) == slot
-    submit(slot, other, "I")
+    submit(give(slot, other), other, "I")
     late = submit(slot, made.first, "C")
     assert late.is_late
     slot.refresh_from_db()
@@ -140,7 +140,7 @@ def test_first_to_submit_is_in_force_when_both_hold_the_page(made: Made) -> None
     services.seat(made.h1, other)
     slot = next_slot(made.h1, made.first)
     expire(slot)
-    next_slot(made.h1, other)
+    give(slot, other)
     assert not submit(slot, made.first, "C").is_late
     assert submit(slot, other, "I").is_late
 
@@ -289,6 +289,56 @@ def test_versions_cannot_be_changed_in_the_database(made: Made) -> None:
     assert version.label == "C"
 
 
+def test_undo_after_somebody_else_decided_is_refused_and_kept_as_a_row(made: Made) -> None:
+    """C07. The item was taken back from the first person, and another decided it."""
+    other = make_user("third", made.study)
+    services.seat(made.h1, other)
+    before = next_slot(made.h1, made.first)
+    submit(before, made.first, "C")
+    slot = next_slot(made.h1, made.first)
+    submit(slot, made.first, "C")
+    slot.refresh_from_db()
+    _decide_anew(slot, other)
+    with pytest.raises(ConflictError, match="decided anew"):
+        labels.undo_last(made.h1, made.first, request_key=uuid.uuid4())
+    slot.refresh_from_db()
+    assert (slot.status, slot.version) == (SlotStatus.LABELED, 2)
+    assert list(slot.versions.values_list("action", "label", "is_late")) == [
+        ("label", "C", False),
+        ("label", "I", False),
+        ("undo", "", True),
+    ]
+    # The next undo goes to the decision before it.
+    assert labels.undo_last(made.h1, made.first, request_key=uuid.uuid4()).version.slot == before
+
+
+def _decide_anew(slot: Slot, user: User) -> None:
+    """A version of somebody else in force, as an import or a lead's correction adds one."""
+    LabelVersion.objects.create(
+        slot=slot,
+        number=2,
+        action="label",
+        label="I",
+        user=user,
+        codebook_version="1",
+        evidence_digest="",
+        request_key=uuid.uuid4(),
+    )
+    Slot.objects.filter(pk=slot.pk).update(version=2, status=SlotStatus.LABELED)
+
+
+def test_label_keeps_what_was_visible(made: Made) -> None:
+    slot = next_slot(made.h1, made.first)
+    version = submit(slot, made.first).version
+    cited = slot.item.snapshots[0]
+    page = Page.objects.get(pk=cited["page"])
+    assert version.visible == {
+        "sources": [{"url": cited["url"], "page": page.pk, "digest": page.text_digest}],
+        "round": None,
+        "reveal_after_submission": False,
+    }
+
+
 def test_versions_replay_to_the_slots_state(made: Made) -> None:
     slot = next_slot(made.h1, made.first)
     submit(slot, made.first, "C")
@@ -297,10 +347,22 @@ def test_versions_replay_to_the_slots_state(made: Made) -> None:
     labels.skip(slot.pk, made.first, "unsure", request_key=uuid.uuid4(), base_version=slot.version)
     slot.refresh_from_db()
     submit(slot, made.first, "U")
-    for found in Slot.objects.all():
-        in_force = found.versions.filter(is_late=False).last()
-        expected = (labels.STATUS_AFTER[in_force.action], in_force.number) if in_force else (SlotStatus.OPEN, 0)
-        assert (found.status, found.version) == expected
+    assert differences(made.audit) == []
+    assert replay(slot.versions.all()) == State(SlotStatus.LABELED, 4)
+    # And a slot that says otherwise is found.
+    Slot.objects.filter(pk=slot.pk).update(status=SlotStatus.OPEN)
+    assert [(found.slot, found.stored, found.replayed) for found in differences(made.audit)] == [
+        (slot, State(SlotStatus.OPEN, 4), State(SlotStatus.LABELED, 4))
+    ]
+
+
+def test_missing_version_is_found_on_replay(made: Made) -> None:
+    slot = next_slot(made.h1, made.first)
+    submit(slot, made.first)
+    slot.refresh_from_db()
+    submit(slot, made.first, "I")
+    with pytest.raises(ValueError, match="is missing"):
+        replay(slot.versions.filter(number=2))
 
 
 class TestRoundsAndLinks:

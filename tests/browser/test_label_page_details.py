@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation import services
-from annotation.models import LabelVersion, Slot, SlotStatus
+from annotation import adjudication, services
+from annotation.models import Flag, LabelVersion, Slot, SlotStatus
 from annotation.sampling import Plan
 from lseval.models import User
-from tests.annotation.making import Made, add_link, make_audit
+from tests.annotation.making import Made, add_link, give, make_audit, submit
 from tests.browser.conftest import Watched
 from tests.factories import make_run, make_study, make_user
 
@@ -112,8 +112,8 @@ def test_draft_survives_a_lost_connection(context: BrowserContext, live_server: 
     page.goto(url)
     page.fill("textarea[name=comment]", "written before the tunnel")
     context.set_offline(True)
-    page.locator("button[value=C]").click()
-    page.wait_for_timeout(300)
+    with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+        page.reload()
     context.set_offline(False)
     page.goto(url)
     expect(page.locator("textarea[name=comment]")).to_have_value("written before the tunnel")
@@ -223,3 +223,167 @@ def test_labeling_works_without_script(browser: Browser, live_server: LiveServer
     page.get_by_role("button", name="Undo last").click()
     assert list(LabelVersion.objects.order_by("pk").values_list("action", flat=True)) == ["label", "skip", "undo"]
     context.close()
+
+
+def test_flag_has_a_key_and_a_note_and_can_be_taken_back(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    watched = Watched(page, live_server.url)
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    page.fill("textarea[name=comment]", "half a thought")
+    page.locator("textarea[name=comment]").blur()
+    page.keyboard.press("f")
+    page.keyboard.type("which ferry is it?")
+    press(page, "Enter")
+    expect(page.get_by_text("which ferry is it?")).to_be_visible()
+    expect(page.locator("textarea[name=comment]")).to_have_value("half a thought")
+    no_violations(page)
+    flag = Flag.objects.get()
+    assert (flag.note, flag.is_raised) == ("which ferry is it?", True)
+    press(page, "f")
+    assert list(Flag.objects.order_by("pk").values_list("is_raised", flat=True)) == [True, False]
+    assert stored() == []
+    assert watched.complaints == []
+
+
+def test_decision_that_finds_no_connection_is_kept_told_and_sent_once_it_is_back(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    slot = page.input_value("form.decision-bar input[name=slot]")
+    page.fill("textarea[name=comment]", "decided in the tunnel")
+    page.locator("textarea[name=comment]").blur()
+    context.set_offline(True)
+    page.keyboard.press("u")
+    told = page.locator("[data-unsent]")
+    expect(told).to_contain_text("There is no connection")
+    expect(told).to_contain_text("Unverifiable")
+    # Nothing else can be decided meanwhile.
+    page.keyboard.press("c")
+    assert stored() == []
+    with page.expect_navigation(wait_until="load"):
+        context.set_offline(False)
+    version = LabelVersion.objects.get()
+    assert (version.label, version.comment, str(version.slot_id)) == ("U", "decided in the tunnel", slot)
+    expect(page.locator("[data-unsent]")).to_be_hidden()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key !== 'lseval-shortcuts').length") == 0
+
+
+def test_decision_that_was_not_sent_outlives_the_window(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    page.goto(url)
+    context.set_offline(True)
+    page.keyboard.press("i")
+    expect(page.locator("[data-unsent]")).to_be_visible()
+    page.close()
+    context.set_offline(False)
+    again = context.new_page()
+    again.goto(url)
+    again.wait_for_function(
+        "!localStorage.getItem(Object.keys(localStorage).find((key) => key.includes('unsent')))"
+    )
+    again.wait_for_load_state("load")
+    assert stored() == ["I"]
+
+
+def test_decision_that_was_not_sent_can_be_taken_again(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    context.set_offline(True)
+    page.keyboard.press("i")
+    page.get_by_role("button", name="Decide again").click()
+    expect(page.locator("[data-unsent]")).to_be_hidden()
+    context.set_offline(False)
+    press(page, "c")
+    assert stored() == ["C"]
+
+
+def test_logged_out_meanwhile_keeps_the_decision_until_one_is_in_again(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    context.clear_cookies()
+    page.keyboard.press("c")
+    expect(page.locator("[data-unsent]")).to_be_visible()
+    assert stored() == []
+    log_in(context, live_server, made.first).close()
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name="Send now").click()
+    assert stored() == ["C"]
+
+
+def test_refusal_of_the_server_is_shown_as_its_page(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    """Two windows; the second one decides otherwise and is shown both."""
+    first = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    first.goto(url)
+    second = context.new_page()
+    second.goto(url)
+    press(first, "c")
+    press(second, "i")
+    expect(second.get_by_role("heading", name="Stored", exact=True)).to_be_visible()
+    assert stored() == ["C"]
+    press(second, "i")
+    assert stored() == ["C", "I"]
+
+
+def test_time_on_task_goes_on_over_a_reload_and_rests_while_hidden(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.clock.install()
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    page.mouse.move(10, 10)
+    page.clock.run_for(10_000)
+    page.reload()
+    page.clock.run_for(5_000)
+    page.evaluate("Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true})")
+    page.clock.run_for(30_000)
+    page.evaluate("Object.defineProperty(document, 'visibilityState', {value: 'visible', configurable: true})")
+    # Nobody is at it: after a minute without a sign the clock rests.
+    page.clock.run_for(600_000)
+    press(page, "c")
+    seconds = LabelVersion.objects.get().seconds_on_task
+    # 10 s before the reload, 5 s after it, and at most the rest of the minute since the reload.
+    assert seconds is not None
+    assert 14 <= seconds <= 15 + 60
+
+
+def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: LiveServer) -> None:
+    made = make_audit(Plan(h2_tasks=3, link_trajectories=0, round_trajectories=0))
+    for place, slot in enumerate(made.h1.slots.order_by("position")):
+        submit(give(slot, made.first), made.first, "C", comment="one view")
+        other = made.h2.slots.get(item=slot.item_id)
+        submit(give(other, made.second), made.second, "I" if place < 2 else "C", comment="another view")
+    adjudication.rebuild_queue(made.audit, made.lead)
+    adjudication.seat_adjudicator(made.audit, made.lead, made.lead)
+    page = log_in(sized, live_server, made.lead)
+    watched = Watched(page, live_server.url)
+    page.goto(f"{live_server.url}/studies/s1/audit/{made.audit.pk}/adjudication/")
+    no_violations(page)
+    page.get_by_role("link", name="Adjudicate", exact=True).click()
+    page.wait_for_load_state("load")
+    no_violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("c")
+    expect(page.locator("#reason")).to_be_focused()
+    for _ in range(2):
+        page.fill("#reason", "the page says 1971")
+        page.locator("#reason").blur()
+        press(page, "i")
+    assert "All decided" in page.content()
+    page.goto(f"{live_server.url}/studies/s1/audit/{made.audit.pk}/adjudication/")
+    assert page.get_by_text("the page says 1971").count() == 2
+    no_violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert watched.complaints == []

@@ -1,9 +1,17 @@
-/* Seconds on the page into the `data-clock` fields, counted only while the page is seen and somebody is at it. */
+/* Seconds on the item into the `data-clock` fields, counted only while the page is seen and somebody is at it. A reload
+   of the same item goes on counting. */
 
 const IDLE_AFTER_MS = 60_000;
 const TICK_MS = 1000;
 
+const KEY = `lseval-clock-${document.querySelector("form[data-draft]")?.dataset.draft}`;
+
 let activeMs = 0;
+try {
+  activeMs = Number(sessionStorage.getItem(KEY)) || 0;
+} catch {
+  /* No storage: a reload begins anew. */
+}
 let lastTick = performance.now();
 let lastSign = lastTick;
 
@@ -19,6 +27,15 @@ for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove
   addEventListener(sign, () => (lastSign = performance.now()), { passive: true });
 }
 setInterval(count, TICK_MS);
+addEventListener("pagehide", () => {
+  count();
+  try {
+    sessionStorage.setItem(KEY, String(Math.round(activeMs)));
+  } catch {
+    /* see above */
+  }
+});
+document.addEventListener("lseval:sent", () => (activeMs = 0));
 
 document.addEventListener(
   "submit",

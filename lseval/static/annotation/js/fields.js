@@ -1,10 +1,11 @@
-/* `data-needs="id"` on a button: the field with that id must be filled in first. Also: Escape leaves a text field,
+/* `data-needs="id id"` on a button: the fields with these ids must be filled in first. Also: Escape leaves a text field,
    and opening a `details` puts the cursor into the field in it. */
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-needs]");
-  const field = button && document.getElementById(button.dataset.needs);
-  if (!field || field.value) return;
+  const fields = button?.dataset.needs.split(" ").map((id) => document.getElementById(id));
+  const field = fields?.find((needed) => !needed.value.trim());
+  if (!field) return;
   event.preventDefault();
   field.setAttribute("aria-invalid", "true");
   field.focus();

@@ -1,0 +1,191 @@
+"""What a labeler is shown of an item: the question, the rubric, the group, the round, and the cited snapshots.
+
+Nothing here reaches a verdict, a judgement, a model, or anybody's label; see `labeler_selectors`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Prefetch
+
+from annotation.codebook import QUESTIONS, Question
+from annotation.models import Item, Slot
+from lseval.models import AnswerGroup, Page, Round, ToolCall, Turn
+
+NO_SNAPSHOT = "-"
+"""Stands in an evidence digest for a cited page of which there is no snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A URL that the group cites with its snapshot, if there is one. `number` counts from 1 within the item.
+
+    The snapshot's text is loaded only for the source that is open.
+    """
+
+    number: int
+    url: str
+    page: Page | None
+
+    @property
+    def outcome(self) -> str:
+        return self.page.outcome if self.page else "no_snapshot"
+
+    @property
+    def digest(self) -> str:
+        return self.page.text_digest if self.page else NO_SNAPSHOT
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call of a round as a labeler sees it."""
+
+    name: str
+    arguments: Mapping[str, object]
+    observation: str | None
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShown:
+    """A round: its number in the run, its words, and its calls."""
+
+    number: int
+    text: str
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemShown:
+    """One item with all that a labeler is given to judge it by."""
+
+    kind: str
+    question: Question
+    task_question: str
+    rubric: Mapping[str, object]
+    group: AnswerGroup | None
+    round: RoundShown | None
+    sources: tuple[Source, ...]
+    evidence_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What stands beside an item: its digest, and the list that a label version keeps as `visible`.
+
+    `visible["sources"]` lists {url, page, digest} in order, where `page` is the snapshot's id, or null where there
+    was none; `visible["round"]` is the number of the round shown beside them, or null.
+    """
+
+    digest: str
+    visible: dict[str, Any]
+
+
+def evidence_of(item: Item) -> Evidence:
+    """What a labeler of the item is given to judge it by, without the item itself: one query for a group."""
+    found = _rounds_shown([item.round_id])[item.round_id] if item.round_id else None
+    sources = _sources(item, _pages([item]))
+    listed = [
+        {"url": source.url, "page": source.page.pk if source.page else None, "digest": source.digest}
+        for source in sources
+    ]
+    return Evidence(_digest(sources, found), {"sources": listed, "round": found.number if found else None})
+
+
+def item_shown(slot: Slot) -> ItemShown:
+    """The slot's item as a labeler is shown it. Only fields that carry no opinion are read."""
+    item = (
+        Item.objects.select_related("run__task", "run__rubric", "group")
+        .only(
+            "kind",
+            "snapshots",
+            "round_id",
+            "group__number",
+            "group__title",
+            "group__text",
+            "group__fields",
+            "run__task__question",
+            "run__rubric__required_count",
+            "run__rubric__constraints",
+            "run__rubric__grouping_rule",
+            "run__rubric__required_fields",
+        )
+        .get(pk=slot.item_id)
+    )
+    found = _rounds_shown([item.round_id])[item.round_id] if item.round_id else None
+    sources = _sources(item, _pages([item]))
+    rubric = getattr(item.run, "rubric", None)
+    return ItemShown(
+        kind=item.kind,
+        question=QUESTIONS[item.kind],
+        task_question=item.run.task.question,
+        rubric={
+            "required_count": rubric.required_count,
+            "constraints": rubric.constraints,
+            "grouping_rule": rubric.grouping_rule,
+            "required_fields": rubric.required_fields,
+        }
+        if rubric
+        else {},
+        group=item.group,
+        round=found,
+        sources=sources,
+        evidence_digest=_digest(sources, found),
+    )
+
+
+def _pages(items: Collection[Item]) -> dict[int, Page]:
+    ids = {entry["page"] for item in items for entry in item.snapshots if entry["page"]}
+    known = Page.objects.only("title", "url", "outcome", "source", "text_digest", "retrieved_at")
+    return known.in_bulk(ids) if ids else {}
+
+
+def _sources(item: Item, pages: Mapping[int, Page]) -> tuple[Source, ...]:
+    return tuple(
+        Source(number, entry["url"], pages.get(entry["page"])) for number, entry in enumerate(item.snapshots, 1)
+    )
+
+
+def snapshot_text(source: Source) -> str:
+    """The text of a source's snapshot; empty where there is none."""
+    if source.page is None:
+        return ""
+    return Page.objects.values_list("text", flat=True).get(pk=source.page.pk)
+
+
+def _rounds_shown(round_ids: Collection[int]) -> dict[int, RoundShown]:
+    calls = ToolCall.objects.only("turn_id", "number", "name", "arguments", "observation", "is_error")
+    turns = Turn.objects.only("round_id", "number", "text").prefetch_related(Prefetch("tool_calls", calls))
+    rounds = Round.objects.only("number").prefetch_related(Prefetch("turns", turns)).in_bulk(round_ids)
+    return {
+        pk: RoundShown(
+            found.number,
+            "\n\n".join(turn.text for turn in found.turns.all() if turn.text.strip()),
+            tuple(
+                Call(call.name, call.arguments, call.observation, call.is_error)
+                for turn in found.turns.all()
+                for call in turn.tool_calls.all()
+            ),
+        )
+        for pk, found in rounds.items()
+    }
+
+
+def evidence_digests(items: Collection[Item]) -> dict[int, str]:
+    """Item id to the digest of what a labeler of it is shown. Four queries, however many items there are."""
+    pages = _pages(items)
+    rounds = _rounds_shown({item.round_id for item in items if item.round_id})
+    return {item.pk: _digest(_sources(item, pages), rounds.get(item.round_id or 0)) for item in items}
+
+
+def _digest(sources: tuple[Source, ...], found: RoundShown | None) -> str:
+    """SHA-256 over the digests of the snapshots shown, and of the round's words and observations."""
+    digests = [source.digest for source in sources]
+    if found is not None:
+        texts = [found.text, *(call.observation or "" for call in found.calls)]
+        digests += [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
