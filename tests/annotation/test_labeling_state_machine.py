@@ -18,6 +18,7 @@ from annotation.models import Flag, LabelVersion, Slot
 from lseval.errors import ConflictError, NotPermittedError
 from tests.annotation.labeling_model import LATE, NOT_SEATED, OK, REFUSED, ModelQueue, ModelSlot
 from tests.annotation.making import expire, make_audit, submit
+from tests.annotation.test_blinding_twins import sequences_restart
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,8 @@ class Labeling(RuleBasedStateMachine):
         super().__init__()
         self.atomic = transaction.atomic()
         self.atomic.__enter__()
+        # The order of a labeler follows from ids, so the same steps must meet the same ids.
+        sequences_restart()
         made = make_audit(tasks=1)
         self.audit, self.queue, self.lead = made.audit, made.h1, made.lead
         self.people = {name: make_user(name, made.study) for name in NAMES}
