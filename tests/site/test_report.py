@@ -141,12 +141,12 @@ def test_report_asks_the_database_as_often_for_many_runs_as_for_few(
 ) -> None:
     client = signed_in(world.lead)
     address = reverse(name, args=["s1"])
-    # Session, user, study, role; runs and labels, 7 counts, judges, markers twice, 9 of Stage 2, labels, audits.
-    with django_assert_num_queries(29):
+    # Session, user, study with role; runs and labels, 7 counts, judges, markers twice, 9 of Stage 2, labels, audit.
+    with django_assert_num_queries(28):
         client.get(address)
     for number in range(10):
         give_verdict(make_run(world.study, f"x{number}", f"y{number}"), "C", "I")
-    with django_assert_num_queries(29):
+    with django_assert_num_queries(28):
         client.get(address)
 
 

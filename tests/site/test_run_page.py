@@ -188,11 +188,11 @@ def _long_run(study: object, task: str, rounds: int) -> Run:
 def test_run_page_asks_the_database_as_often_for_many_rounds_as_for_few(django_assert_num_queries) -> None:
     study = make_study()
     client = signed_in(make_user("lead", study, "lead"))
-    # Session, user, study, role; run, attempts, references, their rounds; pages, links, citations, groups, theirs;
-    # rounds, turns, calls, judgements, their groups, references of rounds.
+    # Session, user, study with role; run, attempts, references, their rounds; pages, links, citations, groups,
+    # theirs; rounds, turns, calls, judgements, their groups, references of rounds.
     for rounds in (3, 30):
         run = _long_run(study, f"t{rounds}", rounds)
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(17):
             client.get(reverse("run", args=["s1", run.pk]))
 
 
