@@ -123,16 +123,16 @@ def write(path, content, **more):
     ("deliver", "artifacts"),
     [
         ((ai("", ("present_files", {"filepaths": ["/out/report.md"]})),), ()),
-        ((ai("", ("bash", {"command": "cp /work/report.md '/data/outputs/'"})),), ()),
+        ((ai("", ("bash", {"command": "cp /desk/report.md '/data/outputs/'"})),), ()),
         ((), ("/data/outputs/report.md",)),
     ],
 )
 def test_written_and_delivered_document_is_the_answer(tmp_path, deliver, artifacts):
     delivering = [message for item in deliver for message in answered(item, "ok")]
-    row = row_with(*write("/work/report.md", REPORT), *delivering, ai("See the report."), artifacts=artifacts)
+    row = row_with(*write("/desk/report.md", REPORT), *delivering, ai("See the report."), artifacts=artifacts)
     record = record_of(tmp_path, row)
     assert record.final_answer == REPORT
-    assert record.metadata["report_source"] == {"kind": "file", "path": "/work/report.md", "step": 1}
+    assert record.metadata["report_source"] == {"kind": "file", "path": "/desk/report.md", "step": 1}
     assert record.metadata["closing_message"] == "See the report."
     # The closing words are part of the response; writing the report is a turn.
     assert [turn.source_step for turn in record.turns] == [1, 3][: 1 + len(deliver)]
@@ -140,7 +140,7 @@ def test_written_and_delivered_document_is_the_answer(tmp_path, deliver, artifac
 
 @pytest.mark.parametrize(
     ("path", "content"),
-    [("/work/report.md", REPORT), ("/x/outputs/note.md", "short"), ("/x/outputs/data.json", REPORT)],
+    [("/desk/report.md", REPORT), ("/x/outputs/note.md", "short"), ("/x/outputs/data.json", REPORT)],
 )
 def test_document_not_delivered_or_no_report_leaves_the_message_as_the_answer(tmp_path, path, content):
     record = record_of(tmp_path, row_with(*write(path, content), ai("It is the Example.")))
