@@ -15,6 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lseval.errors import InputError
+
 MAX_DENOMINATOR = 1000
 LARGEST = 10_000.0
 RELATIVE_TOLERANCE = 1e-14
@@ -24,6 +26,11 @@ The ways of reaching 100/3 in doubles differ by a few units of 2**-53, about 4e-
 to 1e-15. Two different such fractions lie 1e-6 or more apart, so none are merged, and a measurement that is no such
 fraction meets one by chance less than once in 10,000 times. It is kept digit for digit.
 """
+
+
+SMALLEST_SIZE, LARGEST_SIZE = 1e-100, 1e100
+"""A score other than 0 lies between these in size: beyond them its square leaves the range of a double, and a
+correlation of such scores would come out wrong without a sign of it."""
 
 
 def nearest_double(value: Fraction | int) -> float:
@@ -48,6 +55,16 @@ def parse_number(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"{text!r} is not finite")
     return number
+
+
+def check_sizes(numbers: NDArray[np.float64]) -> None:
+    """Raise `InputError` where a score's size is out of range; NaN is passed over."""
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    if ((sizes > LARGEST_SIZE) | (sizes < SMALLEST_SIZE)).any():
+        raise InputError(
+            f"A score is 0 or between {SMALLEST_SIZE:g} and {LARGEST_SIZE:g} in size, since its square has to stay "
+            "in the range of a double. Scale the scores."
+        )
 
 
 def canonical(values: Sequence[float | int | Fraction] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ SOURCES = ("auto", "h1", "h2")
 SOURCE_NAMES = {"auto": "automatic label", "h1": "H1 label", "h2": "H2 label"}
 UNJUDGED = "unjudged"
 NO_LABEL = -1
+LARGEST_REQUIRED = 1_000_000_000
 
 
 class RowError(InputError):
@@ -148,6 +149,10 @@ def _note_required(number: int, row: GroupRow, index: int, required: list[int]) 
     if row.required < 1:
         raise RowError(
             number, f"the required count of response {row.response_id!r} is {row.required}; 1 is the least"
+        )
+    if row.required > LARGEST_REQUIRED:
+        raise RowError(
+            number, f"the required count of response {row.response_id!r} is above {LARGEST_REQUIRED:,}, the most"
         )
     if required[index] not in (0, row.required):
         raise RowError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agreement.stats.bootstrap import Part, Resampling, jackknife, replicates
 from agreement.stats.cells import STATISTICS, PairCells, evaluate, points, recode
 from agreement.stats.estimates import estimate
-from agreement.stats.exact import canonical
+from agreement.stats.exact import canonical, check_sizes
 from agreement.stats.tasks import task_indices
 from agreement.stats.undefined import Estimate
 from lseval.errors import InputError
@@ -80,6 +80,8 @@ def pair_statistics(
         raise InputError("The two scores and the tasks are three equally long lists, one entry per response.")
     how = how or Resampling()
     x, y = canonical(first), canonical(second)
+    check_sizes(x)
+    check_sizes(y)
     kept = ~(np.isnan(x) | np.isnan(y))
     cells = recode(x[kept], y[kept])
     clusters = range(len(tasks)) if how.unit == "row" else tasks

@@ -10,9 +10,10 @@ from agreement.stats.bootstrap import Part, Resampling, jackknife, percentile_in
 from agreement.stats.cells import STATISTICS, points, recode
 from agreement.stats.groups import GroupRow
 from agreement.stats.nominal_errors import standard_error, wald_interval
-from agreement.stats.report import groups_report
+from agreement.stats.report import groups_report, pairs_report
 from agreement.stats.scores import pair_part, pair_statistics
 from agreement.stats.undefined import Undefined
+from lseval.errors import InputError
 
 
 def test_equal_marginals_keep_their_category_in_stuart_maxwell() -> None:
@@ -181,3 +182,20 @@ def test_task_without_rows_in_a_part_still_takes_its_place_in_the_draw() -> None
     # Three tasks, two of them with one row each: two rows a resample on average.
     assert drawn.mean() == pytest.approx(2.0, abs=0.06)
     assert set(np.unique(drawn)) == {0.0, 1.0, 2.0, 3.0}
+
+
+@pytest.mark.parametrize("size", [1e-165, 1e-101, 1e101, 1e155, 1e308])
+def test_scores_whose_squares_leave_the_range_are_refused_not_miscomputed(size: float) -> None:
+    with pytest.raises(InputError, match="Scale the scores"):
+        pairs_report([size, 2 * size / 2, 0.5 * size, 0.0], [1.0, 2.0, 4.0, 4.0], list("abcd"))
+
+
+@pytest.mark.parametrize("size", [1e-99, 1e-50, 1.0, 1e50, 1e99])
+def test_pearson_does_not_depend_on_the_unit(size: float) -> None:
+    found = pairs_report([size * value for value in (1, 2, 3, 5)], [1.0, 2.0, 4.0, 4.0], list("abcd"))
+    assert found["pearson"]["point"] == pytest.approx(0.8783100656536799, abs=1e-12)
+
+
+def test_a_required_count_beyond_all_reason_is_refused_by_row() -> None:
+    with pytest.raises(InputError, match="required count"):
+        groups_report([GroupRow("t", "r", "g", 10**23, "C", "C", "")])
