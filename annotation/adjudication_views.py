@@ -188,19 +188,11 @@ def _item_page(
         return redirect("audit", slug=access.study.slug)
     shown = item_shown(slot)
     stored = labeler_selectors.own_version(slot, seat.user_id)
-    draft = offered or (
-        OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment) if stored else OfferedLabel("")
-    )
+    draft = presenting.draft_of(offered, stored)
     context = {
         **_frame(seat),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
-        **presenting.decision_fields(slot, shown, seat.user_id),
-        "shown": shown,
-        "group": presenting.group_shown(shown),
-        "round": presenting.round_shown(shown),
-        "choices": presenting.choices_of(shown.kind, draft.label),
-        "error_types": presenting.error_types(draft.error_type),
-        "draft_values": draft,
+        **presenting.item_fields(slot, shown, seat.user_id, draft),
         "is_earlier": stored is not None,
         "pair_key": pair.key,
         "sides": _sides(pair, shown.kind),

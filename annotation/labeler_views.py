@@ -256,19 +256,11 @@ def _item_page(
     """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
     shown = item_shown(slot)
     stored = selectors.own_version(slot, seat.user_id)
-    draft = offered or (
-        OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment) if stored else OfferedLabel("")
-    )
+    draft = presenting.draft_of(offered, stored)
     context = {
         **_frame(seat),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
-        **presenting.decision_fields(slot, shown, seat.user_id),
-        "shown": shown,
-        "group": presenting.group_shown(shown),
-        "round": presenting.round_shown(shown),
-        "choices": presenting.choices_of(shown.kind, draft.label),
-        "error_types": presenting.error_types(draft.error_type),
-        "draft_values": draft,
+        **presenting.item_fields(slot, shown, seat.user_id, draft),
         "is_skip_offered": draft.action == LabelAction.SKIP,
         "is_earlier": stored is not None,
         "stored": presenting.version_shown(stored, shown.kind) if stored else None,

@@ -60,6 +60,28 @@ def decision_fields(slot: Slot, shown: ItemShown, user_id: int) -> dict[str, Any
     }
 
 
+def draft_of(offered: OfferedLabel | None, stored: LabelVersion | None) -> OfferedLabel:
+    """What the form is filled with: what was just offered, else what the person has decided, else nothing."""
+    if offered is not None:
+        return offered
+    if stored is None:
+        return OfferedLabel("")
+    return OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment)
+
+
+def item_fields(slot: Slot, shown: ItemShown, user_id: int, draft: OfferedLabel) -> dict[str, Any]:
+    """What labeling and adjudicating an item both show: the item, the choices, and the form's hidden fields."""
+    return {
+        **decision_fields(slot, shown, user_id),
+        "shown": shown,
+        "group": group_shown(shown),
+        "round": round_shown(shown),
+        "choices": choices_of(shown.kind, draft.label),
+        "error_types": error_types(draft.error_type),
+        "draft_values": draft,
+    }
+
+
 def flag_shown(flag: Flag | None, slot: Slot, user_id: int) -> dict[str, Any]:
     """Whether the person's flag stands on a slot, its note, and the key of the request that changes it."""
     number = flag.number if flag else 0
