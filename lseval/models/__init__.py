@@ -1,29 +1,47 @@
 """The rows of the automatic pipeline, from a study down to a provider call."""
 
-from lseval.models.ledger import Call
+from lseval.models.jobs import Job, JobKind, JobState
+from lseval.models.ledger import Call, CallKind, Phase, StoredMessage
 from lseval.models.outcome import AnswerGroup, Citation, Rubric, Verdict
 from lseval.models.process import FailureNode, Judgement, Link, RoundConsensus
 from lseval.models.study import EvaluatedModel, Membership, Role, Study, Task, User
-from lseval.models.trajectory import Attempt, Page, PageSource, ReferenceLabel, Round, Run, ToolCall, Turn
+from lseval.models.trajectory import (
+    Attempt,
+    Page,
+    PageContent,
+    PageSource,
+    ReferenceLabel,
+    Round,
+    Run,
+    ToolCall,
+    Turn,
+)
 
 __all__ = [
     "AnswerGroup",
     "Attempt",
     "Call",
+    "CallKind",
     "Citation",
     "EvaluatedModel",
     "FailureNode",
+    "Job",
+    "JobKind",
+    "JobState",
     "Judgement",
     "Link",
     "Membership",
     "Page",
+    "PageContent",
     "PageSource",
+    "Phase",
     "ReferenceLabel",
     "Role",
     "Round",
     "RoundConsensus",
     "Rubric",
     "Run",
+    "StoredMessage",
     "Study",
     "Task",
     "ToolCall",

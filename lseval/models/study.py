@@ -33,6 +33,7 @@ class Study(models.Model):
     description = models.TextField(blank=True)
     settings = models.JSONField(default=dict, blank=True, help_text="controls and policies, as name: value")
     is_demo = models.BooleanField(default=False)
+    is_paused = models.BooleanField(default=False, help_text="no new job is started while set")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

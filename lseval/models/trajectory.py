@@ -127,8 +127,17 @@ class Page(models.Model):
     text = models.TextField(blank=True)
     text_digest = models.CharField(max_length=64, help_text="SHA-256 of the text in UTF-8")
     outcome = models.CharField(max_length=20, choices=_choices(PageOutcome))
+    detail = models.TextField(blank=True, help_text="the outcome in a few words")
+    final_url = models.TextField(blank=True, help_text="where the redirects ended")
+    status = models.PositiveIntegerField(null=True, blank=True)
     hops = models.JSONField(default=list, blank=True)
     headers = models.JSONField(default=dict, blank=True)
+    content_type = models.TextField(blank=True, help_text="what the server called it")
+    sniffed_type = models.CharField(max_length=100, blank=True, help_text="what its bytes are")
+    content_digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the bytes")
+    decoder = models.CharField(max_length=40, blank=True)
+    decoder_source = models.CharField(max_length=20, blank=True, help_text="bom, header, meta or guess")
+    flags = models.JSONField(default=list, blank=True)
     retrieved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -149,6 +158,13 @@ class Page(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.url
+
+
+class PageContent(models.Model):
+    """The bytes of a fetched page, kept apart so that no list of pages drags them along."""
+
+    page = models.OneToOneField(Page, models.CASCADE, primary_key=True, related_name="content")
+    body = models.BinaryField()
 
 
 class ToolCall(models.Model):
