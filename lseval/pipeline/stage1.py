@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +17,7 @@ from lseval.judging.embedded.stage1 import verify_group
 from lseval.models import AnswerGroup, Page, Rubric, Run, Study, Verdict
 from lseval.models.outcome import VERDICT_LABELS
 from lseval.pipeline.forget import forget_process
+from lseval.pipeline.parallel import on_runs
 
 
 def runs_to_verify(study: Study, *, again: bool = False) -> list[int]:
@@ -27,13 +28,11 @@ def runs_to_verify(study: Study, *, again: bool = False) -> list[int]:
     return list(groups.order_by("run_id").values_list("run_id", flat=True).distinct())
 
 
-def verify_runs(run_ids: Iterable[int], advance: Callable[[], None] = lambda: None) -> Counter[str]:
+def verify_runs(
+    run_ids: Sequence[int], advance: Callable[[], None] = lambda: None, *, processes: int | None = None
+) -> Counter[str]:
     """Judge every group of the runs, a transaction a run; returns how many verdicts of each label were given."""
-    given: Counter[str] = Counter()
-    for run_id in run_ids:
-        given += verify_run(run_id)
-        advance()
-    return given
+    return on_runs(verify_run, run_ids, advance, processes=processes)
 
 
 def verify_run(run_id: int) -> Counter[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -15,6 +15,7 @@ from lseval.judging.embedded import STAGE2_A_NAME, STAGE2_B_NAME, VERSION
 from lseval.judging.embedded.stage2 import judge_round_a, judge_round_b
 from lseval.models import AnswerGroup, FailureNode, Judgement, Link, Round, RoundConsensus, Run, Study
 from lseval.pipeline.forget import forget_process
+from lseval.pipeline.parallel import on_runs
 from lseval.pipeline.stage1 import rubric_record
 
 DEFAULT_LINK_POLICY = "both"
@@ -36,13 +37,11 @@ def runs_to_audit(study: Study, *, again: bool = False) -> list[int]:
     return list(rounds.order_by("run_id").values_list("run_id", flat=True).distinct())
 
 
-def audit_runs(run_ids: Iterable[int], advance: Callable[[], None] = lambda: None) -> Counter[str]:
+def audit_runs(
+    run_ids: Sequence[int], advance: Callable[[], None] = lambda: None, *, processes: int | None = None
+) -> Counter[str]:
     """Judge the rounds of the runs, a transaction a run; returns how many rounds came to each consensus."""
-    reached: Counter[str] = Counter()
-    for run_id in run_ids:
-        reached += audit_run(run_id)
-        advance()
-    return reached
+    return on_runs(audit_run, run_ids, advance, processes=processes)
 
 
 def audit_run(run_id: int) -> Counter[str]:
@@ -107,33 +106,52 @@ def _save(
         for number, group in groups.items()
         if (verdict := getattr(group, "verdict", None)) and verdict.label == GroupLabel.INCORRECT
     }
-    reached: Counter[str] = Counter()
-    for found in rounds:
-        pair = opinions[found.pk]
-        for role, draft in (("A", pair.a), ("B", pair.b)):
-            _save_judgement(found, role, draft, groups)
-        result = consensus(pair.a, pair.b)
-        RoundConsensus.objects.create(round=found, verdict=result.verdict, is_split=result.is_split)
-        reached[result.verdict] += 1
-        if result.verdict == RoundLabel.ERROR:
-            node = FailureNode.objects.create(
-                run=run, round=found, error_type=result.error_type, is_type_agreed=result.is_type_agreed
-            )
-            Link.objects.bulk_create(
-                Link(run=run, node=node, round=found, group=groups[number])
-                for number in retained_links(pair.a, pair.b, incorrect, policy)
-            )
-    return reached
-
-
-def _save_judgement(found: Round, role: str, draft: JudgementDraft, groups: dict[int, AnswerGroup]) -> None:
-    judgement = Judgement.objects.create(
-        round=found,
-        judge_role=role,
-        verdict=draft.verdict,
-        error_type=draft.error_type,
-        explanation=draft.explanation,
-        judge=JUDGES[role],
-        judge_version=VERSION,
+    results = {found.pk: consensus(opinions[found.pk].a, opinions[found.pk].b) for found in rounds}
+    _save_judgements(rounds, groups, opinions)
+    RoundConsensus.objects.bulk_create(
+        RoundConsensus(round=found, verdict=results[found.pk].verdict, is_split=results[found.pk].is_split)
+        for found in rounds
     )
-    judgement.groups.set(groups[number] for number in draft.groups if number in groups)
+    nodes = FailureNode.objects.bulk_create(
+        FailureNode(
+            run=run,
+            round=found,
+            error_type=results[found.pk].error_type,
+            is_type_agreed=results[found.pk].is_type_agreed,
+        )
+        for found in rounds
+        if results[found.pk].verdict == RoundLabel.ERROR
+    )
+    Link.objects.bulk_create(
+        Link(run=run, node=node, round_id=node.round_id, group=groups[number])
+        for node in nodes
+        for number in retained_links(opinions[node.round_id].a, opinions[node.round_id].b, incorrect, policy)
+    )
+    return Counter(result.verdict for result in results.values())
+
+
+def _save_judgements(rounds: list[Round], groups: dict[int, AnswerGroup], opinions: dict[int, _Opinions]) -> None:
+    drafts = [
+        (found, role, draft)
+        for found in rounds
+        for role, draft in (("A", opinions[found.pk].a), ("B", opinions[found.pk].b))
+    ]
+    judgements = Judgement.objects.bulk_create(
+        Judgement(
+            round=found,
+            judge_role=role,
+            verdict=draft.verdict,
+            error_type=draft.error_type,
+            explanation=draft.explanation,
+            judge=JUDGES[role],
+            judge_version=VERSION,
+        )
+        for found, role, draft in drafts
+    )
+    named = Judgement.groups.through
+    named.objects.bulk_create(
+        named(judgement_id=judgement.pk, answergroup_id=groups[number].pk)
+        for judgement, (_, _, draft) in zip(judgements, drafts, strict=True)
+        for number in dict.fromkeys(draft.groups)
+        if number in groups
+    )

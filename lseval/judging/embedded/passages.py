@@ -6,9 +6,9 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
+from lseval.judging.embedded.caching import kept_by_text
 from lseval.judging.embedded.text import sentence_spans, tokens
 
 MOST_CHARS: Final = 1_000_000
@@ -32,6 +32,7 @@ class PageIndex:
         self.text = text
         self.is_truncated = len(text) > MOST_CHARS
         self.passages: list[Passage] = []
+        self.kept: dict[str, object] = {}  # what others work out from the text, to live as long as the index
         self._numbers_by_form: dict[str, list[int]] = defaultdict(list)
         body = text[:MOST_CHARS]
         for number, (start, end) in enumerate(sentence_spans(body)):
@@ -109,7 +110,7 @@ class PageIndex:
         return [self.passages[number] for number in sorted(wanted)]
 
 
-@lru_cache(maxsize=32)
+@kept_by_text(lambda index: len(index.text) + 1)
 def page_index(text: str) -> PageIndex:
-    """The index of a text, kept for the next groups that cite the same page."""
+    """The index of a text, kept for the next groups and rounds that rest on it."""
     return PageIndex(text)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from lseval.domain.evidence import CallUnderAudit, GroupUnderAudit, JudgementDraft, RoundUnderAudit
@@ -19,6 +18,7 @@ from lseval.domain.skipping import is_listing
 from lseval.domain.statements import makes_claim, statements
 from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
+from lseval.judging.embedded.caching import kept_by_text
 from lseval.judging.embedded.checking import CONTRADICTED, NOT_FOUND, SUPPORTED, Finding, check_claim
 from lseval.judging.embedded.claims import Claim, claims_of_group, claims_of_text, fact_forms
 from lseval.judging.embedded.conditions import broken_condition
@@ -265,7 +265,7 @@ def _round_forms(round_: RoundUnderAudit) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=160)
+@kept_by_text(lambda forms: 8 * len(forms) + 1)
 def _forms(text: str) -> frozenset[str]:
     return frozenset(token_forms(text))
 

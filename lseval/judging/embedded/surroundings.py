@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Final
+from functools import cached_property
+from typing import Final, cast
 
 from lseval.judging.embedded.passages import PageIndex, Passage
 from lseval.judging.embedded.quantities import Date, Number, Quantities, quantities
@@ -158,7 +158,8 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-@lru_cache(maxsize=32)
 def surroundings(index: PageIndex) -> Surroundings:
-    """The surroundings of a page, kept for the next claims on it."""
-    return Surroundings(index)
+    """The surroundings of a page, kept with its index for the next claims on it."""
+    if "surroundings" not in index.kept:
+        index.kept["surroundings"] = Surroundings(index)
+    return cast(Surroundings, index.kept["surroundings"])
