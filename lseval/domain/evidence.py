@@ -42,11 +42,17 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class VerdictDraft:
-    """Stage 1's opinion: `label` is a `GroupLabel` value or `unjudged`; `reason` says why in a sentence."""
+    """Stage 1's opinion: `label` is a `GroupLabel` value or `unjudged`; `reason` says why in a sentence.
+
+    `code` names the reason of an unjudged group (`judging.replies.Unusable`); `flags` tell how the opinion was come
+    by: a reply repaired, a page cut, a quotation dropped.
+    """
 
     label: str
     reason: str
     claims: tuple[ClaimCheck, ...] = ()
+    code: str = ""
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,11 @@ def ask(
 ) -> Answer[Schema]:
     """The judge's answer, or why there is none after `MOST_TRIES` replies.
 
-    `fault_of` says in a sentence what is wrong with an answer that satisfies the schema, such as an identifier given
-    twice or made up; empty where nothing is. A further try tells the model what was wrong with the last one, without
-    repeating it. A judge that cannot be reached, and a request that is too long, are reasons of their own. What only
-    a person can mend (a wrong key, an empty account, a spent budget, a job to be put off) is raised, since it would
-    fail every other group too.
+    `fault_of` says in a sentence what is wrong with an answer that satisfies the schema, such as an identifier
+    given twice or made up; empty where nothing is. A further try tells the model what was wrong with the last one,
+    without repeating it. A judge that cannot be reached, and a request that is too long, are reasons of their own.
+    What only a person can mend (a wrong key, an empty account, a spent budget, a job to be put off) is raised,
+    since it would fail every other group too.
     """
     tried = request
     problem: UnusableReplyError | None = None
