@@ -91,10 +91,13 @@ class JudgementDraft:
     """One judge's opinion of one round.
 
     `verdict` is a `RoundLabel` value; `error_type` is one of the ten types or empty; `groups` are the numbers
-    of the answer groups that the judge ties to the round.
+    of the answer groups that the judge ties to the round. `code` names the reason of a round left unjudged, and
+    `flags` tell how the opinion was come by, as in `VerdictDraft`.
     """
 
     verdict: str
     error_type: str = ""
     groups: tuple[int, ...] = ()
     explanation: str = ""
+    code: str = ""
+    flags: tuple[str, ...] = ()

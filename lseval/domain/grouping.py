@@ -55,6 +55,19 @@ def group_answer(text: str) -> GroupedAnswer:
     return _drafted(text, method if units else "none", units, mentions, cited)
 
 
+def group_by_units(text: str, units: Sequence[Unit], method: str) -> GroupedAnswer:
+    """The answer groups at the places that somebody else found, each with the sources that it cites.
+
+    The units must be ascending and apart. Sources that no unit cites, and markers that point at no source, are kept
+    as `group_answer` keeps them; a unit that cites nothing itself gets the listed sources where it is the only one.
+    """
+    cited = find_citations(parse_blocks(text))
+    mentions = [cited.between(unit.start, unit.end) for unit in units]
+    if len(units) == 1 and not any(mention.url for mention in mentions[0]):
+        mentions = [(*mentions[0], *cited.listed)]
+    return _drafted(text, method if units else "none", units, mentions, cited)
+
+
 def _clipped(unit: Unit, text: str, cited: Citations) -> Unit | None:
     """The unit up to the first run-level list inside it, as where a list item runs on into the sources.
 

@@ -1,0 +1,108 @@
+"""Language models as the two judges of a round."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lseval.domain.chat import ChatReply, ChatRequest, Endpoint
+from lseval.domain.consensus import consensus
+from lseval.domain.evidence import CallUnderAudit, ClaimCheck, GroupUnderAudit, RoundUnderAudit
+from lseval.domain.taxonomy import ErrorType
+from lseval.domain.trajectory import RubricRecord
+from lseval.judging.replies import Unusable
+from lseval.judging.stage2 import GROUPS_DROPPED, ROUND_CUT, Stage2Judge
+
+ENDPOINT = Endpoint("https://judge.example/v1", "judge-2")
+RUBRIC = RubricRecord(2, ("at least 80 m high",), "one dam each", ("year",))
+GROUPS = (
+    GroupUnderAudit(1, "Kelm Dam", "Kelm Dam, 84 m, 1964", "C"),
+    GroupUnderAudit(2, "Orsa Dam", "Orsa Dam, 91 m, 1958", "I", (ClaimCheck("91 m", "contradicted", note="19 m"),)),
+)
+ROUND = RoundUnderAudit(
+    4, "Orsa Dam is 91 m high.", (CallUnderAudit("read_page", {"page_id": "p2"}, "Orsa Dam. Height 19 m."),)
+)
+
+
+class Model:
+    """A model that always says the same."""
+
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+        self.asked: list[ChatRequest] = []
+
+    def __call__(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        return ChatReply(self.reply)
+
+
+def says(verdict: str = "error", kind: str = "mapping_error", groups=(2,), **more: object) -> str:
+    return json.dumps({"verdict": verdict, "type": kind, "groups": list(groups), "explanation": "19 m", **more})
+
+
+def judge(reply: str, role="A", round_=ROUND):
+    model = Model(reply)
+    return Stage2Judge(role, model, ENDPOINT).judge("Which dams?", RUBRIC, "The response.", GROUPS, round_), model
+
+
+def test_an_error_has_its_type_and_groups():
+    draft, _ = judge(says())
+    assert (draft.verdict, draft.error_type, draft.groups) == ("error", "mapping_error", (2,))
+
+
+def test_groups_that_the_response_does_not_have_are_dropped_and_flagged():
+    draft, _ = judge(says(groups=(2, 2, 9)))
+    assert draft.groups == (2,)
+    assert GROUPS_DROPPED in draft.flags
+
+
+def test_a_round_without_error_ties_no_group_and_has_no_type():
+    draft, _ = judge(says("Non-error"))
+    assert (draft.verdict, draft.error_type, draft.groups) == ("non_error", "", ())
+
+
+def test_an_unknown_type_stays_in_the_judges_words_and_comes_out_unassigned():
+    draft, _ = judge(says(kind="bad vibes"))
+    assert draft.error_type == "bad vibes"
+    assert consensus(draft, draft).error_type == "unassigned"
+
+
+@pytest.mark.parametrize("reply", [says("maybe"), says(score=3), "", '{"verdict": "err', says() + says("skipped")])
+def test_an_unusable_reply_leaves_the_round_unjudged_after_three_tries(reply):
+    draft, model = judge(reply)
+    assert draft.verdict == "unjudged"
+    assert draft.code in Unusable
+    assert len(model.asked) == 3
+    assert consensus(draft, draft).verdict == "unjudged"
+
+
+@pytest.mark.parametrize("role", ["A", "B"])
+def test_each_judge_is_told_everything_but_in_its_own_way(role):
+    _, model = judge(says(), role)
+    system, user = model.asked[0].messages
+    for words in (
+        "Which dams?",
+        "at least 80 m high",
+        "The response.",
+        "verdict I: Orsa",
+        "(19 m)",
+        "Height 19 m.",
+    ):
+        assert words in user.content
+    assert all(kind.value in system.content for kind in ErrorType)
+    assert (user.content.index("Height 19 m.") < user.content.index("Which dams?")) == (role == "B")
+
+
+def test_the_two_prompts_are_different_versions():
+    a, b = (Stage2Judge(role, Model(""), ENDPOINT).version for role in ("A", "B"))
+    assert a != b
+
+
+def test_a_long_observation_is_cut_to_what_concerns_the_groups():
+    filler = "\n".join(f"Entry {number} of the register." for number in range(5_000))
+    call = CallUnderAudit("read_page", {}, f"{filler}\nOrsa Dam. Height 19 m.\n{filler}")
+    draft, model = judge(says(), round_=RoundUnderAudit(4, "", (call,)))
+    assert ROUND_CUT in draft.flags
+    assert "Height 19 m." in model.asked[0].messages[-1].content
+    assert len(model.asked[0].messages[-1].content) < 50_000
