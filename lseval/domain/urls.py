@@ -56,7 +56,7 @@ def canonical_key(url: str) -> str:
         raise InputError(f"The address {url!r} cannot be read: {error}.") from error
     if parts.scheme.lower() not in ("http", "https"):
         raise InputError(f"The address {url!r} is not http or https.")
-    host = _canonical_host(parts, url)
+    host = canonical_host(parts, url)
     suffix = "" if port is None or port in _DEFAULT_PORTS else f":{port}"
     try:
         path = _canonical_path(parts.path)
@@ -75,13 +75,18 @@ def archived_original(url: str) -> str | None:
     return f"{match[1].lower()}://{match[2]}" if match else None
 
 
-def _canonical_host(parts: SplitResult, url: str) -> str:
+def canonical_host(parts: SplitResult, url: str) -> str:
+    """The host of a split address in its one spelling: lower case, punycode, without the last dot.
+
+    An IPv6 address comes in brackets; a name of digits and dots is left as it is. Raises InputError where there is
+    no usable host, or user information or a backslash stands before the path.
+    """
     if "@" in parts.netloc or "\\" in parts.netloc:
         raise InputError(f"The address {url!r} has user information or a backslash before its path.")
     host = (parts.hostname or "").removesuffix(".")
     if not host or len(host) > 253:
         raise InputError(f"The address {url!r} has no usable host.")
-    if ":" in host:
+    if ":" in host or "[" in parts.netloc:
         try:
             return f"[{ipaddress.IPv6Address(host).compressed}]"
         except ValueError as error:

@@ -84,3 +84,16 @@ class BlockedAddressError(ProviderError):
     """The endpoint's address is not one that may be called; `providers.allow` in the settings lists exceptions."""
 
     code = "blocked_address"
+
+
+class DeferredError(ProviderError):
+    """The provider asks for a pause of `retry_after_s` seconds, longer than is worth sitting out.
+
+    The job goes back to the database with the time at which it may go on.
+    """
+
+    code = "deferred"
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
