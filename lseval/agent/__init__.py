@@ -1,1 +1,1 @@
-"""The agent protocol: one ReAct loop, five tools, the same rules for every model. Nothing here knows of Django."""
+"""The protocol that every evaluated model runs under: the loop, its tools, and what is kept of a run."""
