@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agreement.csvfile import GROUP_COLUMNS, CsvFile, group_rows, names, numbers, read_csv
+from agreement.csvfile import GROUP_COLUMNS, CsvFile, group_rows, is_simulated, names, numbers, read_csv
 from agreement.stats.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, Resampling
 from agreement.stats.groups import RowError
 from agreement.stats.render import render
@@ -84,7 +84,7 @@ def build(options: argparse.Namespace) -> dict[str, Any]:
         report = groups_report(rows, how, bca=options.bca)
     except RowError as problem:
         raise InputError(f"Line {file.lines[problem.row]}: {problem.problem}.") from problem
-    return {"file": options.file.name, **report}
+    return {"file": options.file.name, "is_simulated": is_simulated(file), **report}
 
 
 def _pairs(file: CsvFile, options: argparse.Namespace, how: Resampling) -> dict[str, Any]:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agreement.stats.exact import parse_number
+from agreement.stats.exact import Number, parse_number
 from agreement.stats.groups import GroupRow
 from lseval.errors import InputError
 
+LABEL_SOURCE = "label_source"
+"""An optional column that says whose labels a row holds: `people` or `simulated`."""
+SIMULATED = "simulated"
 GROUP_COLUMNS = ("task_id", "response_id", "group_id", "required", "auto", "h1", "h2")
 
 
@@ -95,6 +98,11 @@ def group_rows(file: CsvFile) -> list[GroupRow]:
     return result
 
 
+def is_simulated(file: CsvFile) -> bool:
+    """Whether the file says that some of its labels were given by no person."""
+    return any(row.get(LABEL_SOURCE) == SIMULATED for row in file.rows)
+
+
 def _count(text: str, line: int) -> int | None:
     if not text:
         return None
@@ -104,13 +112,18 @@ def _count(text: str, line: int) -> int | None:
         raise InputError(f"Line {line}: required is {text!r}, which is not a whole number.") from None
 
 
-def numbers(file: CsvFile, column: str) -> list[float]:
-    """A numeric column, NaN for empty cells. Raises `InputError`, naming the line, for a cell that is no number."""
+def numbers(file: CsvFile, column: str) -> list[Number]:
+    """A numeric column, exact, with NaN for empty cells.
+
+    Raises `InputError`, naming the line, for a cell that is no number.
+    """
     file.need((column,))
     result = []
+    known: dict[str, Number] = {}
     for row, line in zip(file.rows, file.lines, strict=True):
+        text = row[column]
         try:
-            result.append(parse_number(row[column]))
+            result.append(known[text] if text in known else known.setdefault(text, parse_number(text)))
         except ValueError:
             raise InputError(f"Line {line}: {column} is {row[column]!r}, which is not a finite number.") from None
     return result

@@ -7,10 +7,12 @@ from typing import Any
 
 from agreement import charts, selectors
 from agreement.charts import Chart, DrawnInterval
+from agreement.people_report import people_of
 from agreement.presenting.labels import BLOCK_TITLES, MAIN_COEFFICIENTS
+from agreement.presenting.process import TYPE_NAMES
 from agreement.presenting.scores import LONG_SCORE_NAMES, SCORE_NAMES, STATISTIC_NAMES
 from agreement.presenting.study import ESTIMATOR_NAMES
-from agreement.reporting import labels_report
+from agreement.reporting import labels_report, process_parts
 from agreement.shown import Shown
 from agreement.stats.groups import group_table
 from agreement.study_selectors import study_runs
@@ -39,8 +41,7 @@ def interval_figure(shown: Shown) -> Chart:
             for score, short in SCORE_NAMES.items()
             for name in _CORRELATIONS
         ]
-    low = -1.0 if any(line.low is not None and line.low < 0 for line in lines) else 0.0
-    return charts.interval_chart(lines, "Estimate with 95% interval", low, 1)
+    return charts.interval_chart(lines, "Estimate with 95% interval", _least(lines), 1)
 
 
 def model_figure(shown: Shown) -> Chart:
@@ -62,6 +63,35 @@ def board_figure(score: str, board: dict[str, Any]) -> Chart:
     return charts.interval_chart(lines, f"{LONG_SCORE_NAMES[score]} with 95% interval", 0, 100)
 
 
+def people_figure(shown: Shown) -> Chart:
+    """Every pair of raters that met an item: observed agreement and kappa."""
+    names = {"observed": "Observed agreement", "kappa": "Cohen's kappa"}
+    lines = [
+        drawn(f"{pair['first']}, {pair['second']}", title, pair[key])
+        for pair in people_of(shown.audit, shown.source)["pairs"]
+        if pair["n"]
+        for key, title in names.items()
+    ]
+    return charts.interval_chart(lines, "Estimate with 95% interval", _least(lines), 1)
+
+
+def link_figure(shown: Shown) -> Chart:
+    """Correspondence precision, overall, by error type and by model, with cluster-robust intervals."""
+    links = process_parts(shown.audit, shown.source)["links"]
+    found = [("All links", links["overall"])]
+    found += [(TYPE_NAMES.get(name, name), entry) for name, entry in links["by_type"].items()]
+    found += list(links["by_model"].items())
+    lines = [
+        drawn(f"{term}, {entry['k']} of {entry['n']}", "precision", {**entry, "interval": entry["cluster_robust"]})
+        for term, entry in found
+    ]
+    return charts.interval_chart(lines, "Precision with 95% cluster-robust interval", 0, 1)
+
+
+def _least(lines: list[DrawnInterval]) -> float:
+    return -1.0 if any(line.low is not None and line.low < 0 for line in lines) else 0.0
+
+
 def drawn(term: str, series: str, estimate: dict[str, Any], scale: float = 1.0) -> DrawnInterval:
     """An estimate of a report as a line of a figure."""
     point, interval = estimate["point"], estimate["interval"]
@@ -76,4 +106,6 @@ FIGURES: dict[str, Callable[[Shown], Chart]] = {
     "scores": score_figure,
     "intervals": interval_figure,
     "models": model_figure,
+    "people": people_figure,
+    "links": link_figure,
 }

@@ -16,9 +16,8 @@ from annotation.models import Audit
 AUTOMATIC = "automatic labels"
 """No person can have this name: user names hold no blank."""
 PAIR_RESAMPLES = 2_000
-DRIFT_RESAMPLES = 1_000
-"""Fewer than for the study's main numbers, since there may be many people and tau-b with the order of every item is
-dear. An interval's end then has a Monte-Carlo error of about a fiftieth of the interval's width."""
+"""Fewer than for the study's main numbers, since there may be many people. An interval's end then has a Monte-Carlo
+error of about a fiftieth of the interval's width."""
 
 
 def people_of(audit: Audit, source: str) -> dict[str, Any]:
@@ -28,6 +27,7 @@ def people_of(audit: Audit, source: str) -> dict[str, Any]:
     automatic labels) in each profile; `pairs` also has the automatic labels as the first of the raters; `drift`
     has for each person agreement by order and time with the automatic labels and with the others; `work` counts
     labels and time by person and kind, adjudicators included; `adjudicated` groups are in none of the others.
+    `groups` have a label of some rater, `without_automatic` of them no automatic one.
     """
     found, automatic = peoples_work(audit, source), automatic_labels(audit)
     own = independent(found.labellings)
@@ -42,10 +42,13 @@ def people_of(audit: Audit, source: str) -> dict[str, Any]:
         entry["with_automatic"] = _with_automatic(own, entry["rater"], machine, tasks)
     return {
         **report,
+        "groups": len(tasks),
+        "without_automatic": len(tasks) - len(machine),
         "drift": [_drift(own, rater, by_rater, automatic) for rater in by_rater],
         "work": [asdict(work) for work in found.work],
         "adjudicated": found.adjudicated,
-        "resamples": {"pairs": PAIR_RESAMPLES, "drift": DRIFT_RESAMPLES},
+        "resamples": PAIR_RESAMPLES,
+        "seed": how.seed,
     }
 
 
@@ -71,6 +74,5 @@ def _drift(
     for name, labels in by_rater.items():
         if name != rater:
             others = labels | others
-    how = Resampling(DRIFT_RESAMPLES)
     references = {"automatic": automatic, "others": others}
-    return {"rater": rater, **{name: plain(drift(own, labels, how)) for name, labels in references.items()}}
+    return {"rater": rater, **{name: plain(drift(own, labels)) for name, labels in references.items()}}

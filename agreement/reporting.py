@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from agreement import selectors
@@ -9,14 +10,14 @@ from agreement.people_report import people_of
 from agreement.selectors import PEOPLE, SIMULATED
 from agreement.stats.bootstrap import Resampling
 from agreement.stats.groups import GroupRow
-from agreement.stats.links import links_report
+from agreement.stats.links import CANNOT_TELL, links_report
 from agreement.stats.people import ceiling
-from agreement.stats.process import process_report
+from agreement.stats.process import ROUND_LABELS, process_report
 from agreement.stats.report import groups_report
 from agreement.stats.scores import LABELS
-from agreement.study_selectors import study_runs
-from agreement.whole_study import leaderboards, whole_study_report
-from annotation.models import Audit
+from agreement.study_selectors import StudyRun, study_runs
+from agreement.whole_study import Wanted, leaderboards, plans, whole_study_report
+from annotation.models import Audit, ItemKind
 from lseval.errors import InputError
 from lseval.models import Study
 
@@ -29,32 +30,62 @@ def audit_report(
 ) -> dict[str, Any]:
     """Everything that an audit's labels say of the automatic ones, as JSON-able data.
 
-    `labels_report` with `links` as in `stats.links.links_report` and `rounds` as in `stats.process.process_report`.
-    `rows` are the audit's groups where the caller has them.
+    `labels_report` and `process_parts` together. `rows` are the audit's groups where the caller has them.
     """
     groups = selectors.group_rows(audit, source) if rows is None else rows
-    return {
-        **labels_report(audit, source, groups, how),
-        "links": links_report(selectors.link_rows(audit, source)),
-        "rounds": process_report(selectors.round_rows(audit, source)),
-    }
+    return {**labels_report(audit, source, groups, how), **process_parts(audit, source)}
 
 
-def labels_report(audit: Audit, source: str, rows: list[GroupRow], how: Resampling | None = None) -> dict[str, Any]:
-    """What the labels of the audit's answer groups (`rows`) say, as JSON-able data. One query.
-
-    `auto_h1` and `h1_h2` as in `agreement.stats.report.groups_report`, `ceiling` by coefficient as in
-    `stats.people.ceiling`. `is_simulated` says that no person gave the labels.
-    """
+def head(audit: Audit, source: str) -> dict[str, Any]:
+    """What a report is about. `is_simulated` says that no person gave the labels."""
     return {
         "study": audit.study.slug,
         "audit": audit.name,
         "labels": source,
         "is_simulated": source == SIMULATED,
         "judges": selectors.automatic_judges(audit),
-        **groups_report(rows, how),
-        "ceiling": ceiling_report(rows, how),
     }
+
+
+def process_parts(audit: Audit, source: str) -> dict[str, Any]:
+    """`links` as in `stats.links.links_report` and `rounds` as in `stats.process.process_report`, JSON-able.
+
+    Each also has how many the audit `drew`, and `left_out` with reasons and counts. Three queries.
+    """
+    drawn = selectors.drawn_counts(audit)
+    links = selectors.link_rows(audit, source)
+    rounds = selectors.labeled_rounds(audit, source)
+    settled = [entry for entry in rounds if entry.automatic in ROUND_LABELS]
+    undecided = sum(link.label == CANNOT_TELL for link in links)
+    drawn_links, drawn_rounds = drawn.get(ItemKind.LINK, 0), drawn.get(ItemKind.ROUND, 0)
+    no_label = "without a label of H1"
+    return {
+        "links": {
+            **links_report(links),
+            "drew": drawn_links,
+            "left_out": _counted({no_label: drawn_links - len(links), "H1 cannot tell": undecided}),
+        },
+        "rounds": {
+            **process_report(settled),
+            "drew": drawn_rounds,
+            "left_out": _counted(
+                {no_label: drawn_rounds - len(rounds), "the judges have not settled it": len(rounds) - len(settled)}
+            ),
+        },
+    }
+
+
+def _counted(reasons: dict[str, int]) -> list[dict[str, Any]]:
+    return [{"reason": reason, "count": count} for reason, count in reasons.items() if count]
+
+
+def labels_report(audit: Audit, source: str, rows: list[GroupRow], how: Resampling | None = None) -> dict[str, Any]:
+    """What the labels of the audit's answer groups (`rows`) say, as JSON-able data. One query.
+
+    `head`, `auto_h1` and `h1_h2` as in `agreement.stats.report.groups_report`, `ceiling` by coefficient as in
+    `stats.people.ceiling`.
+    """
+    return {**head(audit, source), **groups_report(rows, how), "ceiling": ceiling_report(rows, how)}
 
 
 def ceiling_report(rows: list[GroupRow], how: Resampling | None = None) -> dict[str, Any]:
@@ -66,15 +97,31 @@ def ceiling_report(rows: list[GroupRow], how: Resampling | None = None) -> dict[
 
 
 def full_report(audit: Audit, source: str, how: Resampling | None = None) -> dict[str, Any]:
-    """The audit's report with `people`, `whole_study` and `leaderboard`: every number of every page, JSON-able."""
+    """The audit's report with `people`, `whole_study`, `planner` and `leaderboard`: every number of every page."""
     rows = selectors.group_rows(audit, source)
     runs = study_runs(audit.study)
+    report = audit_report(audit, source, how, rows)
     return {
-        **audit_report(audit, source, how, rows),
+        **report,
         "people": people_of(audit, source),
-        "whole_study": whole_study_report(audit, rows, runs),
+        **study_parts(audit, source, rows, runs, Wanted(), report["auto_h1"]),
         "leaderboard": leaderboards(runs, how),
     }
+
+
+def study_parts(
+    audit: Audit,
+    source: str,
+    rows: list[GroupRow],
+    runs: list[StudyRun],
+    wanted: Wanted,
+    first: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """`whole_study` as in `whole_study.whole_study_report`, and `planner`: the plans and what they are for."""
+    whole = whole_study_report(audit, rows, runs)
+    links = selectors.link_rows(audit, source)
+    planner = {"wanted": asdict(wanted), "plans": plans(rows, links, whole, wanted, first)}
+    return {"whole_study": whole, "planner": planner}
 
 
 def study_report(study: Study) -> dict[str, Any] | None:

@@ -139,8 +139,18 @@ def link_rows(audit: Audit, source: str) -> list[LocatedLink]:
     ]
 
 
+def drawn_counts(audit: Audit) -> dict[str, int]:
+    """How many items of each kind the audit drew."""
+    return dict(audit.items.order_by().values_list("kind").annotate(count=Count("id")))
+
+
 def round_rows(audit: Audit, source: str) -> list[LocatedRound]:
     """The rounds that H1 labeled and the judges settled; one set aside before judging is skipped. One query."""
+    return [entry for entry in labeled_rounds(audit, source) if entry.automatic in ROUND_LABELS]
+
+
+def labeled_rounds(audit: Audit, source: str) -> list[LocatedRound]:
+    """The rounds that H1 labeled, `automatic` empty where the judges have not settled one. One query."""
     rows: Any = _h1_labels(audit, source, ItemKind.ROUND).values_list(
         "slot__item__run__task__key",
         "label",
@@ -150,12 +160,10 @@ def round_rows(audit: Audit, source: str) -> list[LocatedRound]:
         "slot__item__round__number",
         "slot__item__run__model__name",
     )
-    found = []
-    for task_key, human, skip_reason, verdict, *place in rows:
-        automatic = "skipped" if skip_reason else verdict
-        if automatic in ROUND_LABELS:
-            found.append(LocatedRound(task_key, human, automatic, *place))
-    return found
+    return [
+        LocatedRound(task_key, human, "skipped" if skip_reason else verdict or "", *place)
+        for task_key, human, skip_reason, verdict, *place in rows
+    ]
 
 
 def differs(row: GroupRow) -> bool:

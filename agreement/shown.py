@@ -107,6 +107,8 @@ def shown_of(request: HttpRequest, slug: str) -> Shown | StudyAccess:
     access = require_access(request, slug, *RESULT_ROLES)
     audits = selectors.audits_with_labels(access.study)
     if not audits:
+        if request.GET.get("audit"):
+            raise no_audit_yet(access.study)
         return access
     chosen = choose_from(audits, access.study, request.GET.get("audit", ""), request.GET.get("labels", ""))
     return Shown(access, audits, *chosen)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.stats.scores import LABELS, response_scores
-from annotation.models import Audit, ItemKind
+from annotation.draws import GroupChances, group_chances
+from annotation.models import Audit
 from lseval.models import AnswerGroup, Run, Study
 
 
@@ -55,6 +56,6 @@ def automatic_totals(runs: list[StudyRun]) -> dict[str, int]:
     return {label: counts[label] for label in LABELS}
 
 
-def drawing_chances(audit: Audit) -> dict[int, float]:
-    """Run id to the probability with which the audit's design drew its answer groups."""
-    return dict(audit.items.filter(kind=ItemKind.GROUP).values_list("run_id", "inclusion_probability").distinct())
+def drawing_chances(audit: Audit) -> GroupChances:
+    """How likely the audit was to hold each of its runs' answer groups, by all its draws together."""
+    return group_chances(audit)

@@ -11,18 +11,44 @@ _BLOCKS = {"auto_h1": "Automatic – H1", "h1_h2": "H1 – H2"}
 
 
 def report_text(report: dict[str, Any]) -> str:
-    """Matrices, coefficients and Table A9's statistics in columns that line up."""
+    """Matrices, coefficients and Table A9's statistics in columns that line up.
+
+    Before the first label it says that there is none and what to do, instead of tables of what is undefined.
+    """
     simulated = "SIMULATED labels: no person gave them" if report["is_simulated"] else "people's labels"
     lines = [
         f"study {report['study']}, audit {report['audit']}: {simulated}",
         f"automatic labels by {', '.join(report['judges']) or 'nobody yet'}",
         f"{report['groups']} answer groups of {report['responses']} responses on {report['tasks']} tasks",
     ]
+    links, rounds = report["links"]["overall"], report["rounds"]["rounds"]
+    labeled = {key: report[key]["n"] for key in _BLOCKS}
+    if not any((*labeled.values(), links["n"], links["cannot_tell"], rounds)):
+        return "\n".join([*lines, "", _no_labels(report)])
     for key, title in _BLOCKS.items():
-        lines += ["", *_block_lines(report[key], title)]
-    links = report["links"]["overall"]
-    lines += ["", f"Link precision: {links['k']}/{links['n']} {_estimate_text(links['point'], links['wilson'])}"]
+        lines += [
+            "",
+            *(_block_lines(report[key], title) if labeled[key] else [f"{title}: no group has both labels yet"]),
+        ]
+    lines += ["", f"Link precision: {_link_text(links)}"]
+    if rounds:
+        lines.append(f"Rounds: {rounds} labeled and settled; --markdown prints their table")
     return "\n".join(lines)
+
+
+def _no_labels(report: dict[str, Any]) -> str:
+    if report["is_simulated"]:
+        return "No simulated labels yet: `manage.py import_labels --simulated` brings them in."
+    return (
+        "No labels yet. H1 and H2 label their queues on the pages, where a lead seats them under Audit; "
+        "`manage.py import_labels` brings in labels from a file."
+    )
+
+
+def _link_text(links: dict[str, Any]) -> str:
+    if not links["n"]:
+        return "no link has been decided yet"
+    return f"{links['k']}/{links['n']} {_estimate_text(links['point'], links['wilson'])}"
 
 
 def _block_lines(block: dict[str, Any], title: str) -> list[str]:
@@ -34,7 +60,7 @@ def _block_lines(block: dict[str, Any], title: str) -> list[str]:
     ]
     for name, term in COEFFICIENT_NAMES.items():
         if (found := block["nominal"].get(name)) is not None:
-            lines.append(f"  {term:<22}{_estimate_text(found['point'], found['interval'])}")
+            lines.append(f"  {term:<26}{_estimate_text(found['point'], found['interval'])}")
     pairs = block["score_pairs"]
     lines.append(f"  scores of {pairs['responses']} responses on {pairs['tasks']} tasks")
     lines.append(f"  {'':<14}" + "".join(f"{name:<28}" for name in SCORE_NAMES.values()))

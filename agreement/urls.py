@@ -14,10 +14,8 @@ urlpatterns = [
     path(f"{_PAGES}leaderboard/", views.agreement_leaderboard, name="agreement_leaderboard"),
     path(f"{_PAGES}items/", views.agreement_items, name="agreement_items"),
     path(f"{_PAGES}responses/", views.agreement_responses, name="agreement_responses"),
-    path("studies/<slug:slug>/agreement.json", downloads.agreement_json, name="agreement_json"),
-    path(f"{_PAGES}numbers.csv", downloads.agreement_numbers, name="agreement_numbers"),
+    path(f"{_PAGES}files/<slug:section>.<slug:file_format>", downloads.agreement_file, name="agreement_file"),
     path(f"{_PAGES}groups.csv", downloads.agreement_groups, name="agreement_groups"),
-    path(f"{_PAGES}tables.<slug:file_format>", downloads.agreement_tables, name="agreement_tables"),
     path(f"{_PAGES}figures/<slug:figure>.<slug:file_format>", downloads.agreement_figure, name="agreement_figure"),
     path(
         f"{_PAGES}leaderboard/<slug:score>.<slug:file_format>",

@@ -12,28 +12,28 @@ from django.views.decorators.http import require_safe
 
 from agreement import charts, listing, selectors
 from agreement.charts import ScorePair, ScorePanel
+from agreement.files import leaderboard_files, page_files
 from agreement.forms import PlannerForm
 from agreement.people_report import people_of
-from agreement.presenting import leaderboard, people, process, scores, study
+from agreement.presenting import computed, leaderboard, people, process, scores, study
 from agreement.presenting.intervals import coefficient_axis, interval_view
 from agreement.presenting.main import main_page
-from agreement.reporting import labels_report
+from agreement.reporting import labels_report, process_parts, study_parts
 from agreement.selectors import differs
 from agreement.shown import Shown, plain_tabs, required_shown, shown_of
-from agreement.stats.formulas import FORMULAS
 from agreement.stats.groups import group_table
-from agreement.stats.links import links_report
-from agreement.stats.process import process_report
 from agreement.study_selectors import study_runs
-from agreement.whole_study import leaderboard_by, plans, whole_study_report
-from lseval.access import RESULT_ROLES, StudyAccess, require_access
+from agreement.whole_study import leaderboard_by
+from lseval.access import StudyAccess
 from lseval.errors import InputError
+from lseval.query_parameters import takes
 
 PAGE_SIZE = 50
 SOME = 8
 """How many disagreements the main page shows; the others are on a page of their own."""
 
 
+@takes("audit", "labels")
 @require_safe
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """Labels and scores: matrices, coefficients, Tables 3 and A9, Figure 5, disagreements."""
@@ -50,8 +50,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         disagreements=listing.listed_groups(differing[:SOME]),
         disagreement_count=len(differing),
         disagreements_url=shown.url("agreement_items", list=listing.DIFFER),
-        downloads=downloads(shown),
-        formulas=FORMULAS.values(),
+        panel=computed.labels_panel(report),
+        downloads=page_files(shown, "labels"),
     )
     if report["auto_h1"]["score_pairs"]["responses"]:
         context |= _figure(request, shown, charts.score_panels(group_table(rows)))
@@ -86,6 +86,7 @@ def _cell_url(shown: Shown, key: str, first: str, second: str) -> str:
     return shown.url("agreement_items", list=key, first=first, second=second)
 
 
+@takes("audit", "labels", "list", "first", "second", "label", "by_type", "by_model", "by_judge_setting", "page")
 @require_safe
 def agreement_items(request: HttpRequest, slug: str) -> HttpResponse:
     """The items that a cell of a matrix, or a row of a table, counts."""
@@ -106,6 +107,7 @@ def agreement_items(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/items.html", context)
 
 
+@takes("audit", "labels", "score", "x", "y", "page")
 @require_safe
 def agreement_responses(request: HttpRequest, slug: str) -> HttpResponse:
     """The responses behind a dot of the score figure."""
@@ -116,6 +118,7 @@ def agreement_responses(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/responses.html", context)
 
 
+@takes("audit", "labels")
 @require_safe
 def agreement_people(request: HttpRequest, slug: str) -> HttpResponse:
     """The people behind the labels: who agrees with whom, how each labels, and whether that changes."""
@@ -132,18 +135,21 @@ def agreement_people(request: HttpRequest, slug: str) -> HttpResponse:
         profiles=people.profile_rows(found),
         work=people.work_rows(found),
         drift=people.drift_rows(found),
+        panel=computed.people_panel(found),
+        downloads=page_files(shown, "people"),
     )
     return render(request, "agreement/people.html", context)
 
 
+@takes("audit", "labels")
 @require_safe
 def agreement_process(request: HttpRequest, slug: str) -> HttpResponse:
     """Link precision with its breakdowns, and the three-way table of rounds."""
     shown = shown_of(request, slug)
     if isinstance(shown, StudyAccess):
         return _nothing_drawn(request, shown, "agreement_process")
-    links = links_report(selectors.link_rows(shown.audit, shown.source))
-    rounds = process_report(selectors.round_rows(shown.audit, shown.source))
+    parts = process_parts(shown.audit, shown.source)
+    links, rounds = parts["links"], parts["rounds"]
 
     def list_url(name: str, value: str) -> str:
         return shown.url("agreement_items", list=listing.LINKS, **{name: value})
@@ -159,10 +165,13 @@ def agreement_process(request: HttpRequest, slug: str) -> HttpResponse:
         round_matrix=process.round_heatmap(rounds, lambda *cell: _cell_url(shown, listing.ROUNDS, *cell)),
         round_columns=["Recall", "Precision"],
         round_rows=process.round_rows(rounds),
+        panel=computed.process_panel(links, rounds),
+        downloads=page_files(shown, "process"),
     )
     return render(request, "agreement/process.html", context)
 
 
+@takes("audit", "labels", "share", "points")
 @require_safe
 def agreement_study(request: HttpRequest, slug: str) -> HttpResponse:
     """What the audited part says of the whole study, and how many more labels a narrower interval takes."""
@@ -170,9 +179,9 @@ def agreement_study(request: HttpRequest, slug: str) -> HttpResponse:
     if isinstance(shown, StudyAccess):
         return _nothing_drawn(request, shown, "agreement_study")
     rows = selectors.group_rows(shown.audit, shown.source)
-    links = selectors.link_rows(shown.audit, shown.source)
-    whole = whole_study_report(shown.audit, rows, study_runs(shown.access.study))
     form = PlannerForm(request.GET)
+    parts = study_parts(shown.audit, shown.source, rows, study_runs(shown.access.study), form.wanted)
+    whole, planner = parts["whole_study"], parts["planner"]
     context = shown.context(
         "agreement_study",
         whole=whole,
@@ -184,41 +193,47 @@ def agreement_study(request: HttpRequest, slug: str) -> HttpResponse:
         models=study.model_tables(whole),
         estimands=study.estimands(),
         form=form,
-        plans=study.plan_rows(plans(rows, links, whole, form.wanted)),
+        plans=study.plan_rows(planner["plans"]),
+        panel=computed.study_panel(whole),
+        downloads=page_files(shown, "study", **planner["wanted"]),
     )
     return render(request, "agreement/study.html", context)
 
 
+@takes("audit", "labels", "score")
 @require_safe
 def agreement_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
-    """The models by their automatic scores on all tasks: ranks with intervals, and paired differences."""
-    access = require_access(request, slug, *RESULT_ROLES)
+    """The models by their automatic scores on all tasks: ranks with intervals, and paired differences.
+
+    They are the same for every audit; the audit that is asked for is the one to which the tabs lead back.
+    """
+    found = shown_of(request, slug)
+    access = found if isinstance(found, StudyAccess) else found.access
     score = request.GET.get("score", "as")
     if score not in scores.SCORE_NAMES:
         raise InputError(f"{score!r} is no score: there is {', '.join(scores.SCORE_NAMES)}.")
     board = leaderboard_by(score, study_runs(access.study))
     scale = 100.0 if score == "ap" else 1.0
-    address = reverse("agreement_leaderboard", args=[slug])
+    page = "agreement_leaderboard"
+    if isinstance(found, StudyAccess):
+        address, tabs = f"{reverse(page, args=[slug])}?", plain_tabs(access, page)
+    else:
+        address, tabs = f"{found.url(page)}&", found.tabs(page)
     context = {
         "access": access,
-        "page_tabs": plain_tabs(access, "agreement_leaderboard"),
+        "page_tabs": tabs,
         "score": scores.LONG_SCORE_NAMES[score],
         "unit": "per cent" if score == "ap" else "points",
         "score_tabs": [
-            {"label": title, "url": f"{address}?score={name}", "is_current": name == score}
+            {"label": title, "url": f"{address}score={name}", "is_current": name == score}
             for name, title in scores.LONG_SCORE_NAMES.items()
         ],
         "board": board,
         "models": leaderboard.model_table(board, scale),
         "square": leaderboard.difference_square(board, scale),
         "pairs": leaderboard.pair_rows(board, scale),
-        "downloads": [
-            {
-                "label": f"Figure ({name.upper()})",
-                "url": reverse("agreement_leaderboard_figure", args=[slug, score, name]),
-            }
-            for name in charts.CONTENT_TYPES
-        ],
+        "panel": computed.leaderboard_panel(board),
+        "downloads": leaderboard_files(slug, score),
     }
     return render(request, "agreement/leaderboard.html", context)
 
@@ -230,21 +245,3 @@ def _nothing_drawn(request: HttpRequest, access: StudyAccess, page: str) -> Http
 def _crumbs(shown: Shown, back: str, title: str) -> list[dict[str, str]]:
     names = {"agreement": "Agreement", "agreement_process": "Links and rounds"}
     return [{"label": names[back], "url": shown.url(back)}, {"label": title, "url": ""}]
-
-
-def downloads(shown: Shown) -> list[dict[str, Any]]:
-    """Every file about the audit, by what it holds."""
-    figures = {"scores": "Figure 5", "intervals": "Intervals", "models": "Models, whole study"}
-    files = [
-        ("All numbers", [("JSON", shown.url("agreement_json")), ("CSV", shown.url("agreement_numbers"))]),
-        (
-            "Tables",
-            [("Markdown", shown.url("agreement_tables", "md")), ("LaTeX", shown.url("agreement_tables", "tex"))],
-        ),
-        ("Labels of groups", [("CSV", shown.url("agreement_groups"))]),
-    ]
-    files += [
-        (title, [(form.upper(), shown.url("agreement_figure", name, form)) for form in charts.CONTENT_TYPES])
-        for name, title in figures.items()
-    ]
-    return [{"title": title, "files": [{"label": a, "url": b} for a, b in found]} for title, found in files]

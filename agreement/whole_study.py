@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agreement.stats.bootstrap import Resampling
 from agreement.stats.design import AuditedGroup, AuditedScore, study_agreement, study_mean
+from agreement.stats.estimates import with_remark
 from agreement.stats.groups import GroupRow
 from agreement.stats.leaderboard import leaderboard
 from agreement.stats.links import CANNOT_TELL, CORRESPONDS, AuditedLink
 from agreement.stats.planner import Plan, plan_any, plan_proportion
 from agreement.stats.report import groups_report
 from agreement.stats.scores import LABELS, SCORES, response_scores
-from agreement.stats.study_scores import Run, model_estimates
+from agreement.stats.study_scores import MOST, Run, model_estimates, remarked
 from agreement.stats.undefined import Interval, Undefined, plain
 from agreement.study_selectors import StudyRun, automatic_totals, drawing_chances
 from annotation.models import Audit
@@ -26,15 +27,19 @@ _PLANNED_SCORES = ("kendall_b",)
 
 
 def whole_study_report(audit: Audit, rows: list[GroupRow], runs: list[StudyRun]) -> dict[str, Any]:
-    """Agreement and scores for all runs of the study from the audited ones, JSON-able. One query.
+    """Agreement and scores for all runs of the study from the audited ones, JSON-able.
+
+    One query, and three more for an audit that has been extended.
 
     `agreement` holds `stats.design.study_agreement` under each of `DESIGNS`: the audited groups for themselves,
     weighted by the design, and with the study's totals of automatic labels besides. `human_scores` are the
     design-weighted means of H1's scores over responses that supplied a group, with the automatic mean over the same
     responses. `models` holds `stats.study_scores.model_estimates`, in which responses without a group count with
-    the 0 that they have whoever labels them; `empty` and `unscored` count runs by model.
+    the 0 that they have whoever labels them; `empty` and `unscored` count runs by model. `draws` says how many
+    draws the audit has, and whether the weights over all of them are exact.
     """
-    chances = drawing_chances(audit)
+    drawing = drawing_chances(audit)
+    chances = drawing.by_run
     sizes = {run.id: len(run.automatic) for run in runs}
     human = {run: labels for run, labels in human_labels(rows).items() if len(labels) == sizes.get(run)}
     audited = [
@@ -45,6 +50,7 @@ def whole_study_report(audit: Audit, rows: list[GroupRow], runs: list[StudyRun])
     labelable = [run for run in runs if run.is_scored and run.automatic]
     return {
         "runs": len(runs),
+        "draws": {"number": drawing.draws, "is_exact": drawing.is_exact},
         "labelable_runs": len(labelable),
         "audited_groups": len(audited),
         "drawn_groups": len(rows),
@@ -73,7 +79,7 @@ def _certain(group: AuditedGroup) -> AuditedGroup:
 
 
 def _human_scores(
-    labelable: list[StudyRun], human: dict[int, tuple[str, ...]], chances: dict[int, float]
+    labelable: list[StudyRun], human: dict[int, tuple[str, ...]], chances: Mapping[int, float]
 ) -> dict[str, Any]:
     known = [(run, response_scores(run.required or 0, human[run.id])) for run in labelable if run.id in human]
     scored = [scores for run in labelable if (scores := run.scores) is not None]
@@ -82,7 +88,7 @@ def _human_scores(
         automatic = [scores[score] for scores in scored]
         entries = [AuditedScore(run.task, float(scores[place]), chances[run.id]) for run, scores in known]
         found[score] = {
-            "human": plain(study_mean(entries)),
+            "human": with_remark(plain(study_mean(entries)), MOST[score]),
             "automatic": sum(automatic) / len(automatic) if automatic else plain(Undefined("no run has a score")),
         }
     return found
@@ -100,10 +106,11 @@ def _models(
         model = entry["model"]
         share = entry["runs"] / (entry["runs"] + empty[model])
         for score in SCORES:
-            entry[score] = {
+            estimators = {
                 name: found if name == "rogan_gladen" else scaled(found, share)
                 for name, found in entry[score].items()
             }
+            entry[score] = remarked(estimators, MOST[score])
         entry |= {"empty": empty[model], "unscored": unscored[model]}
     return entries
 
@@ -130,7 +137,10 @@ def leaderboard_by(score: str, runs: list[StudyRun], how: Resampling | None = No
     for run in runs:
         found = run.scores
         scores[run.model][run.task] = None if found is None else found[score]
-    return leaderboard(scores, how)
+    board = leaderboard(scores, how)
+    for entry in board["models"]:
+        entry["mean"] = with_remark(entry["mean"], MOST[score])
+    return board
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +156,13 @@ def plans(
     links: Sequence[AuditedLink],
     whole: dict[str, Any],
     wanted: Wanted,
+    first: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """What each main number needs for an interval of the wanted half-width, JSON-able; see `stats.planner`."""
-    first = groups_report(rows, names=_PLANNED_SCORES)["auto_h1"]
+    """What each main number needs for an interval of the wanted half-width, JSON-able; see `stats.planner`.
+
+    `first` is the block `auto_h1` of a report on the rows, where the caller has one.
+    """
+    first = first or groups_report(rows, names=_PLANNED_SCORES)["auto_h1"]
     kappa, tau = first["nominal"]["kappa"], first["scores"]["as"]["kendall_b"]
     score = whole["human_scores"]["as"]["human"]
     both = [(row.task_id, row.auto == row.h1) for row in rows if row.auto in LABELS and row.h1 in LABELS]

@@ -28,6 +28,11 @@ class Axis:
         """Where a value (in the unit shown) lies, in per cent of the axis, kept on it."""
         return round(min(max((value - self.low) / (self.high - self.low), 0.0), 1.0) * 100, 2)
 
+    def off(self, value: float) -> str:
+        """`low` or `high` for a value that lies off the axis on that side, else nothing."""
+        slack = 1e-9 * (self.high - self.low)
+        return "low" if value < self.low - slack else "high" if value > self.high + slack else ""
+
     @property
     def text(self) -> str:
         """`0 to 1`."""
@@ -70,8 +75,10 @@ def interval_view(estimate: dict[str, Any], axis: Axis = UNIT, label: str = "") 
     view: dict[str, Any] = {
         "point": number(point * axis.scale, axis.digits),
         "point_at": axis.place(point * axis.scale),
+        "point_off": axis.off(point * axis.scale),
         "label": label,
         "no_interval": "",
+        "remark": estimate.get("remark", ""),
     }
     if axis.reference is not None:
         view["reference_at"] = axis.place(axis.reference)
@@ -80,6 +87,7 @@ def interval_view(estimate: dict[str, Any], axis: Axis = UNIT, label: str = "") 
         return view
     view["low"], view["high"] = (number(end * axis.scale, axis.digits) for end in interval)
     view["low_at"], view["high_at"] = (axis.place(end * axis.scale) for end in interval)
+    view["low_off"], view["high_off"] = (axis.off(end * axis.scale) for end in interval)
     return view
 
 

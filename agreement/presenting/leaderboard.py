@@ -25,17 +25,10 @@ def model_table(board: dict[str, Any], scale: float) -> dict[str, Any]:
             "ranks": interval_view(
                 {"point": entry["rank"], "interval": entry["rank_interval"]}, ranks, f"Rank of {entry['model']}"
             ),
-            "by_tests": _span(entry["rank_by_tests"]),
         }
         for entry in models
     ]
     return {"rows": rows, "axis": axis.text, "ranks": ranks.text}
-
-
-def _span(ranks: Any) -> str:
-    if isinstance(ranks, dict):
-        return DASH
-    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
 def difference_square(board: dict[str, Any], scale: float) -> list[dict[str, Any]]:

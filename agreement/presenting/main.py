@@ -29,8 +29,6 @@ def main_page(report: dict[str, Any], address: Callable[[str, str, str], str]) -
         "correlations": scores.correlation_rows(report["auto_h1"]),
         "scores": scores.score_rows(blocks, scores.STATISTIC_NAMES),
         "more_scores": scores.score_rows(blocks, scores.MORE_STATISTICS),
-        "used": scores.used_rows(blocks),
-        "left_out": scores.left_out_rows(blocks),
     }
 
 

@@ -173,4 +173,8 @@ def _trend(estimate: dict[str, Any], without: str = "nothing to compare") -> dic
         word = "rises"
     elif interval[1] < 0:
         word = "falls"
-    return {"text": number(point, 2), "bounds": bounds_text(interval, 2), "word": word}
+    return {
+        "text": number(point, 2),
+        "bounds": "" if isinstance(interval, dict) else bounds_text(interval, 2),
+        "word": word,
+    }

@@ -13,7 +13,6 @@ from agreement.presenting.intervals import (
     interval_view,
     value_text,
 )
-from agreement.presenting.labels import BLOCK_TITLES
 
 SCORE_NAMES = {"as": "AS", "ap": "AP", "upper": "Upper"}
 LONG_SCORE_NAMES = {"as": "Answer Score", "ap": "Answer Precision", "upper": "Upper Score"}
@@ -97,27 +96,3 @@ def score_cell(estimate: dict[str, Any], score: str, statistic: str) -> dict[str
     if isinstance(interval, dict):
         return {"point": f"{point:.4f}", "interval": "", "reason": interval["undefined"]}
     return {"point": f"{point:.4f}", "interval": f"[{interval[0]:.4f}, {interval[1]:.4f}]", "reason": ""}
-
-
-def left_out_rows(blocks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """What each comparison leaves out, groups and responses, with the reason and the count."""
-    return [
-        {"comparison": BLOCK_TITLES[key][0], "unit": unit, **entry}
-        for key, block in blocks.items()
-        for unit, entries in (("answer groups", block["left_out"]), ("responses", block["score_pairs"]["left_out"]))
-        for entry in entries
-    ]
-
-
-def used_rows(blocks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """How much each comparison rests on."""
-    return [
-        {
-            "comparison": BLOCK_TITLES[key][0],
-            "groups": block["n"],
-            "group_tasks": block["tasks"],
-            "responses": block["score_pairs"]["responses"],
-            "response_tasks": block["score_pairs"]["tasks"],
-        }
-        for key, block in blocks.items()
-    ]

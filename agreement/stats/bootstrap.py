@@ -31,6 +31,9 @@ Evaluate: TypeAlias = Callable[[Floats], dict[str, Floats]]
 
 DEFAULT_RESAMPLES = 10_000
 DEFAULT_SEED = 12345
+MOST_RESAMPLES = 200_000
+MOST_DRAWS = 10_000_000_000
+"""Of tasks, in all resamples together: some minutes of work."""
 _BLOCK_DRAWS = 400_000
 _BLOCK_CELLS = 200_000
 _LEAST_ROWS = 32
@@ -72,6 +75,11 @@ class Resampling:
         check_level(self.level)
         if self.resamples < 1:
             raise InputError(f"At least one resample is needed; got {self.resamples}.")
+        if self.resamples > MOST_RESAMPLES:
+            raise InputError(
+                f"At most {MOST_RESAMPLES:,} resamples can be drawn, since each statistic keeps one number for "
+                f"every resample; got {self.resamples:,}. From 10,000 on an interval's ends hardly move."
+            )
         if self.seed < 0:
             raise InputError(f"The seed must be a whole number from 0; got {self.seed}.")
 
@@ -86,6 +94,11 @@ def replicates(parts: Sequence[Part], n_tasks: int, how: Resampling) -> Replicat
     Row b of the draw is `numpy.random.default_rng(seed).integers(0, n_tasks, size=(resamples, n_tasks))[b]`: the
     tasks' indices, all of whose rows enter as often as the task is drawn. The same for any number of threads.
     """
+    if how.resamples * n_tasks > MOST_DRAWS:
+        raise InputError(
+            f"{how.resamples:,} resamples of {n_tasks:,} {how.unit}s are more than {MOST_DRAWS:,} draws, some "
+            "minutes of work; ask for fewer resamples."
+        )
     threads = how.threads
     if threads is None:
         threads = min(_MOST_THREADS, _available_cpus()) if how.resamples * n_tasks > _WORTH_THREADS else 1

@@ -7,13 +7,15 @@ counts, which are integers: a score is constant where one level holds all of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.stats.exact import Number, exact_levels
 from agreement.stats.kendall import Concordance
 from agreement.stats.products import integer_product, narrowed, product
 from agreement.stats.undefined import Undefined, Value
@@ -90,17 +92,49 @@ def recode(x: Floats, y: Floats) -> PairCells:
     """The distinct cells of two equally long scores, which hold no NaN and in which equal rationals are equal."""
     x_levels, x_code = np.unique(x, return_inverse=True)
     y_levels, y_code = np.unique(y, return_inverse=True)
-    cells, code = np.unique(x_code.astype(np.int64) * max(len(y_levels), 1) + y_code, return_inverse=True)
-    ix, iy = np.divmod(cells, max(len(y_levels), 1))
+    ix, iy, code = _cells_of(x_code, y_code, len(y_levels))
+    return _pair_cells(x_levels, y_levels, ix, iy, code, _moment_terms(x_levels[ix], y_levels[iy]))
+
+
+def recode_exact(x: Sequence[Number], y: Sequence[Number]) -> PairCells:
+    """`recode` of exact values: two that differ are two levels, even where they share a double.
+
+    What the moments are made of is subtracted exactly and rounded after that.
+    """
+    x_exact, x_code = exact_levels(x)
+    y_exact, y_code = exact_levels(y)
+    ix, iy, code = _cells_of(x_code, y_code, len(y_exact))
+    d = [x_exact[i] - y_exact[j] for i, j in zip(ix, iy, strict=True)]
+    u, v = _centred(x_exact)[ix], _centred(y_exact)[iy]
+    moments = _powers(np.array([float(value) for value in d]), u, v, _centred(d))
+    x_levels, y_levels = (np.array([float(value) for value in side]) for side in (x_exact, y_exact))
+    return _pair_cells(x_levels, y_levels, ix, iy, code, moments)
+
+
+def _centred(values: Sequence[Fraction]) -> Floats:
+    """The values less one in their middle."""
+    middle = sorted(values, key=float)[len(values) // 2] if values else Fraction(0)
+    return np.array([float(value - middle) for value in values], dtype=np.float64)
+
+
+def _cells_of(x_code: Ints, y_code: Ints, y_levels: int) -> tuple[Ints, Ints, Ints]:
+    """Each distinct cell's level of x and of y, ordered by x, then y; and each row's cell."""
+    width = max(y_levels, 1)
+    cells, code = np.unique(x_code.astype(np.int64) * width + y_code, return_inverse=True)
+    ix, iy = np.divmod(cells, width)
+    return ix, iy, code.astype(np.int64)
+
+
+def _pair_cells(x: Floats, y: Floats, ix: Ints, iy: Ints, code: Ints, moments: Floats) -> PairCells:
     return PairCells(
-        x=x_levels,
-        y=y_levels,
+        x=x,
+        y=y,
         ix=ix,
         iy=iy,
-        code=code.astype(np.int64),
-        x_levels=Levels(ix, len(x_levels)),
-        y_levels=Levels(iy, len(y_levels)),
-        moments=_moment_terms(x_levels[ix], y_levels[iy]),
+        code=code,
+        x_levels=Levels(ix, len(x)),
+        y_levels=Levels(iy, len(y)),
+        moments=moments,
         concordance=Concordance(ix, iy),
     )
 
@@ -112,6 +146,10 @@ def _moment_terms(x: Floats, y: Floats) -> Floats:
     """
     d = x - y
     u, v, e = (side - (np.median(side) if len(side) else 0.0) for side in (x, y, d))
+    return _powers(d, u, v, e)
+
+
+def _powers(d: Floats, u: Floats, v: Floats, e: Floats) -> Floats:
     return np.stack([d, np.abs(d), u, v, e, u * u, v * v, u * v, e * e])
 
 

@@ -9,18 +9,18 @@ study, so it errs on the wide side. References: Sarndal, Swensson & Wretman (199
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
+from agreement.stats.estimates import jackknife_estimate
 from agreement.stats.nominal import coefficients
 from agreement.stats.proportions import effective_interval
 from agreement.stats.tasks import task_indices
-from agreement.stats.undefined import Estimate, Interval, Undefined, check_level, plain
+from agreement.stats.undefined import Estimate, Undefined, check_level, plain
 from lseval.errors import InputError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -70,35 +70,25 @@ def study_agreement(
     task, n_tasks = task_indices([group.task for group in audited])
     totals = _totals(rows, categories, automatic_totals)
 
-    def matrix_of(kept: NDArray[np.bool_]) -> Floats:
-        q = len(categories)
-        cells = np.zeros((q, q))
-        np.add.at(cells, (rows[kept], columns[kept]), weights[kept])
-        if totals is None:
-            return cells
-        met = cells.sum(axis=1)
-        return cells * np.divide(totals, met, out=np.zeros_like(met), where=met > 0)[:, None]
+    matrices = _left_out_matrices(rows, columns, weights, task, n_tasks, len(categories), totals)
+    values = coefficients(matrices, ("observed", "kappa"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = matrices.sum(axis=0) / matrices.sum(axis=(0, 1))
 
-    def statistic(name: str) -> Callable[[NDArray[np.bool_]], float]:
-        return lambda kept: float(coefficients(matrix_of(kept)[:, :, None], (name,))[name][0])
+    def estimate(of_all_and_left_out: Floats, is_share: bool) -> dict[str, Any]:
+        found: dict[str, Any] = plain(_estimate(of_all_and_left_out, len(audited), level, is_share))
+        return found
 
-    def share(k: int) -> Callable[[NDArray[np.bool_]], float]:
-        return lambda kept: _ratio(matrix_of(kept)[:, k].sum(), matrix_of(kept).sum())
-
-    whole = matrix_of(np.ones(len(audited), dtype=bool))
     met = set(rows.tolist())
     return {
-        "matrix": whole.tolist(),
+        "matrix": matrices[:, :, 0].tolist(),
         "n": len(audited),
         "tasks": n_tasks,
         "post_stratified": totals is not None,
         "unmet": [c for c, k in position.items() if totals is not None and totals[k] > 0 and k not in met],
-        "observed": plain(_estimate(statistic("observed"), task, n_tasks, level, is_share=True)),
-        "kappa": plain(_estimate(statistic("kappa"), task, n_tasks, level)),
-        "human_share": {
-            category: plain(_estimate(share(k), task, n_tasks, level, is_share=True))
-            for category, k in position.items()
-        },
+        "observed": estimate(values["observed"], True),
+        "kappa": estimate(values["kappa"], False),
+        "human_share": {category: estimate(shares[k], True) for category, k in position.items()},
     }
 
 
@@ -108,9 +98,34 @@ def study_mean(audited: Sequence[AuditedScore], level: float = 0.95) -> Estimate
     weights = _weights([entry.probability for entry in audited])
     scores = np.array([entry.score for entry in audited], dtype=np.float64)
     task, n_tasks = task_indices([entry.task for entry in audited])
-    return _estimate(
-        lambda kept: _ratio(float((weights * scores)[kept].sum()), float(weights[kept].sum())), task, n_tasks, level
-    )
+    sums = np.stack([np.bincount(task, weights=each, minlength=n_tasks) for each in (weights * scores, weights)])
+    whole = sums.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.divide(*np.concatenate([whole, whole - sums], axis=1))
+    return _estimate(values, len(audited), level)
+
+
+def _left_out_matrices(
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    weights: Floats,
+    task: NDArray[np.int64],
+    n_tasks: int,
+    q: int,
+    totals: Floats | None,
+) -> Floats:
+    """The weighted matrix of all, then without each task in turn (q by q by 1 + tasks), scaled to `totals`."""
+    own, counts = np.zeros((q, q, n_tasks)), np.zeros((q, q, n_tasks))
+    np.add.at(own, (rows, columns, task), weights)
+    np.add.at(counts, (rows, columns, task), 1)
+    whole, number = own.sum(axis=2, keepdims=True), counts.sum(axis=2, keepdims=True)
+    # A cell that only one task has is empty without it, whatever rounding leaves of the difference.
+    left_out = np.where(number > counts, whole - own, 0.0)
+    cells = np.concatenate([whole, left_out], axis=2)
+    if totals is None:
+        return cells
+    met = cells.sum(axis=1, keepdims=True)
+    return cells * np.divide(totals[:, None, None], met, out=np.zeros_like(met), where=met > 0)
 
 
 def _weights(probabilities: Sequence[float]) -> Floats:
@@ -138,39 +153,17 @@ def _totals(
     return totals
 
 
-def _ratio(numerator: float, denominator: float) -> float:
-    return numerator / denominator if denominator > 0 else np.nan
-
-
-def _estimate(
-    statistic: Callable[[NDArray[np.bool_]], float],
-    task: NDArray[np.int64],
-    n_tasks: int,
-    level: float,
-    is_share: bool = False,
-) -> Estimate:
-    """A statistic of the rows kept, with its delete-one-task jackknife variance."""
-    n = len(task)
-    method = SHARE_METHOD if is_share else METHOD
-    point = statistic(np.ones(n, dtype=bool)) if n else np.nan
+def _estimate(values: Floats, n: int, level: float, is_share: bool = False) -> Estimate:
+    """A statistic of all rows (the first of `values`) with its delete-one-task jackknife (the others)."""
+    point, left_out = (float(values[0]) if n else np.nan), values[1:]
+    n_tasks = len(left_out)
     if np.isnan(point):
         reason = (
             _NO_ITEM if n == 0 else Undefined("both used one label only, and the same, so chance agreement is 1")
         )
-        return Estimate(reason, reason, level, method, n, n_tasks)
-    left_out = np.array([statistic(task != index) for index in range(n_tasks)]) if n_tasks > 1 else np.array([])
-    if n_tasks < 2 or np.isnan(left_out).any():
-        why = (
-            "there is only one task" if n_tasks < 2 else "the statistic is undefined when some one task is left out"
-        )
-        return Estimate(point, Undefined(why), level, method, n, n_tasks)
-    variance = float((n_tasks - 1) / n_tasks * ((left_out - left_out.mean()) ** 2).sum())
-    interval: Interval
-    if is_share:
-        interval = effective_interval(min(max(point, 0.0), 1.0), variance, float(n), n_tasks, level)
-    elif variance == 0:
-        interval = Undefined("the audited tasks do not differ, so this interval would have no width")
-    else:
-        reach = float(t.ppf((1 + level) / 2, n_tasks - 1)) * variance**0.5
-        interval = (point - reach, point + reach)
-    return Estimate(point, interval, level, method, n, n_tasks, se=variance**0.5)
+        return Estimate(reason, reason, level, SHARE_METHOD if is_share else METHOD, n, n_tasks)
+    found = jackknife_estimate(point, left_out, n, level, METHOD)
+    if not is_share or not isinstance(found.se, float):
+        return replace(found, method=SHARE_METHOD) if is_share else found
+    interval = effective_interval(min(max(point, 0.0), 1.0), found.se**2, float(n), n_tasks, level)
+    return replace(found, interval=interval, method=SHARE_METHOD)

@@ -3,14 +3,16 @@
 Division in IEEE arithmetic is correctly rounded, so the quotient of two integers below 2**53 is the double
 nearest to the rational: equal rationals give equal doubles whichever way they were reduced. What can break a tie
 is arithmetic before or after that one division (100 * (1 / 3) against 100 / 3), or a file that printed too few
-digits. `canonical` undoes both.
+digits. `canonical` undoes both. What a file holds beyond a double's digits is kept as a `Fraction`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,28 +35,51 @@ SMALLEST_SIZE, LARGEST_SIZE = 1e-100, 1e100
 correlation of such scores would come out wrong without a sign of it."""
 
 
-def nearest_double(value: Fraction | int) -> float:
-    """The double nearest to an exact value."""
-    return float(value)
+PRINTED_DIGITS = range(13, 18)
+"""How many significant digits a double that stands for a fraction is printed with; more are no double's."""
+MOST_CHARACTERS = 400
+
+Number: TypeAlias = "Fraction | float"
 
 
-def parse_number(text: str) -> float:
-    """The number that a cell of a file holds: a decimal or a fraction such as `1/3`; NaN for none or `nan`.
+def parse_number(text: str) -> Number:
+    """The number that a cell of a file holds, exactly: a decimal or a fraction such as `1/3`; NaN for none.
 
-    Raises ValueError for anything else, infinities included: a score is finite.
+    A decimal of 13 to 17 significant digits within `RELATIVE_TOLERANCE` of a fraction with a denominator up to
+    `MAX_DENOMINATOR` is a printed double and stands for that fraction; every other decimal is what it says, so that
+    two that differ in any digit are two numbers. Raises ValueError for anything else, infinities included, and for
+    a size or length out of range: a score is finite.
     """
     text = text.strip()
     if text.lower() in ("", "nan", "na", "n/a", "null", "none"):
         return math.nan
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"the number has more than {MOST_CHARACTERS} characters")
     if "/" in text:
         try:
-            return nearest_double(Fraction(text))
+            return Fraction(text)
         except ZeroDivisionError:
             raise ValueError(f"{text!r} divides by zero") from None
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{text!r} is not finite")
-    return number
+    if number == 0 or abs(number) < SMALLEST_SIZE:
+        # Not by Fraction, which would write out 1e-999999999; what is too small and no zero is refused by its size.
+        return (
+            Fraction(number) if number or not re.search(r"[1-9]", re.split("[eE]", text)[0]) else SMALLEST_SIZE / 2
+        )
+    exact = Fraction(text)
+    if _digits(text) in PRINTED_DIGITS and abs(number) <= LARGEST:
+        simple = exact.limit_denominator(MAX_DENOMINATOR)
+        if abs(float(simple) - number) <= RELATIVE_TOLERANCE * abs(number):
+            return simple
+    return exact
+
+
+def _digits(text: str) -> int:
+    """How many significant digits a decimal is written with, trailing zeros not counted."""
+    mantissa = re.split("[eE]", text)[0].replace("_", "")
+    return len(re.sub(r"\D", "", mantissa).strip("0"))
 
 
 def check_sizes(numbers: NDArray[np.float64]) -> None:
@@ -65,6 +90,26 @@ def check_sizes(numbers: NDArray[np.float64]) -> None:
             f"A score is 0 or between {SMALLEST_SIZE:g} and {LARGEST_SIZE:g} in size, since its square has to stay "
             "in the range of a double. Scale the scores."
         )
+
+
+def exact_levels(values: Sequence[Number]) -> tuple[list[Fraction], NDArray[np.int64]]:
+    """The distinct exact values, ascending, and the place of each entry among them; NaN is refused by `Fraction`.
+
+    Doubles are taken as `canonical` takes them.
+    """
+    known: dict[Number, Fraction] = {}
+    for value in set(values):
+        known[value] = value if isinstance(value, Fraction) else _fraction(float(value))
+    # Compared as doubles first: a comparison of fractions is dear, and few are as close as that.
+    distinct = sorted(set(known.values()), key=lambda value: (float(value), value))
+    place = {value: index for index, value in enumerate(distinct)}
+    return distinct, np.array([place[known[value]] for value in values], dtype=np.int64)
+
+
+def _fraction(number: float) -> Fraction:
+    value = float(canonical([number])[0])
+    simple = Fraction(value).limit_denominator(MAX_DENOMINATOR)
+    return simple if float(simple) == value and abs(value) <= LARGEST else Fraction(value)
 
 
 def canonical(values: Sequence[float | int | Fraction] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm, t
 
 from agreement.stats.nominal import (
     Floats,
@@ -24,6 +23,7 @@ from agreement.stats.nominal import (
     resolve_weights,
     why_undefined,
 )
+from agreement.stats.quantiles import normal_quantile, student_quantile
 from agreement.stats.undefined import Interval, Undefined, Value, check_level
 
 
@@ -121,6 +121,5 @@ def wald_interval(
         return Undefined("the standard error is zero, so this interval would have no width")
     if quantile == "t" and n < 2:
         return Undefined("Student's interval needs at least two items")
-    upper_tail = (1 + level) / 2
-    reach = float(norm.ppf(upper_tail) if quantile == "z" else t.ppf(upper_tail, n - 1)) * error
+    reach = (normal_quantile(level) if quantile == "z" else student_quantile(level, n - 1)) * error
     return (point - reach, point + reach)

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from agreement.stats import nominal
-from agreement.stats.bootstrap import Resampling
+from agreement.stats.bootstrap import Resampling, jackknife
+from agreement.stats.cells import points, recode
 from agreement.stats.draws import Draw
+from agreement.stats.estimates import jackknife_estimate
 from agreement.stats.label_block import label_part
 from agreement.stats.proportions import cluster_interval_of, proportion_interval
 from agreement.stats.raters import alpha_estimate, rater_matrix
-from agreement.stats.scores import pair_statistics
+from agreement.stats.scores import pair_part
 from agreement.stats.tasks import task_indices
-from agreement.stats.undefined import Undefined, Value, plain, ratio
+from agreement.stats.undefined import Undefined, Value, check_level, plain, ratio
 from lseval.errors import InputError
 
 ADJUDICATOR = "adjudicator"
@@ -111,17 +113,18 @@ def profile(labellings: Sequence[Labelling], rater: str, categories: Sequence[st
 def drift(
     labellings: Iterable[Labelling],
     reference: dict[str, str],
-    how: Resampling | None = None,
     parts: int = 4,
+    level: float = 0.95,
 ) -> dict[str, Any]:
     """Whether agreement with a reference changes as a person goes on, or with the time taken; JSON-able.
 
     `reference[item]` is the label to agree with: the automatic one, or the other person's. `by_order` cuts what was
     labelled into `parts` of equal size, each with k of n, Wilson and cluster intervals; `order_trend` and
-    `speed_trend` are tau-b of agreement (0 or 1) with the order and with the seconds, with task-cluster intervals.
-    Items without a reference are left out and counted.
+    `speed_trend` are tau-b of agreement (0 or 1) with the order and with the seconds, with the interval of their
+    delete-one-task jackknife, since a bootstrap of few tasks sees trends where there are none. Items without a
+    reference are left out and counted.
     """
-    how = how or Resampling()
+    check_level(level)
     if parts < 1:
         raise InputError(f"The items are cut into at least one part; got {parts}.")
     kept = independent(labellings)
@@ -132,11 +135,11 @@ def drift(
         "n": len(met),
         "left_out": len(kept) - len(met),
         "by_order": [
-            _stretch([ordered[i] for i in indices], reference, how.level)
+            _stretch([ordered[i] for i in indices], reference, level)
             for indices in np.array_split(np.arange(len(ordered)), parts)
         ],
-        "order_trend": _trend(ordered, [float(entry.order or 0) for entry in ordered], reference, how),
-        "speed_trend": _trend(timed, [float(entry.seconds or 0) for entry in timed], reference, how),
+        "order_trend": _trend(ordered, [float(entry.order or 0) for entry in ordered], reference, level),
+        "speed_trend": _trend(timed, [float(entry.seconds or 0) for entry in timed], reference, level),
     }
 
 
@@ -155,10 +158,16 @@ def _stretch(entries: Sequence[Labelling], reference: dict[str, str], level: flo
     }
 
 
-def _trend(entries: Sequence[Labelling], by: list[float], reference: dict[str, str], how: Resampling) -> Any:
-    agreeing = [float(entry.label == reference[entry.item]) for entry in entries]
-    tasks = [entry.task for entry in entries]
-    return plain(pair_statistics(by, agreeing, tasks, how, ("kendall_b",))["kendall_b"])
+def _trend(entries: Sequence[Labelling], by: list[float], reference: dict[str, str], level: float) -> Any:
+    agreeing = np.array([float(entry.label == reference[entry.item]) for entry in entries])
+    task, n_tasks = task_indices([entry.task for entry in entries])
+    cells = recode(np.array(by, dtype=np.float64), agreeing)
+    part = pair_part("trend", cells, task, ("kendall_b",))
+    left_out = jackknife([part], n_tasks)["trend"]["kendall_b"] if n_tasks > 1 else np.zeros(n_tasks)
+    point = points(cells, ("kendall_b",))["kendall_b"]
+    if len(entries) > 1 and len(set(agreeing.tolist())) == 1:
+        point = Undefined("agreement is the same on every group")
+    return plain(jackknife_estimate(point, left_out, len(entries), level))
 
 
 def ceiling(

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t
 
 from agreement.stats.proportions import cluster_variance, effective_interval
+from agreement.stats.quantiles import student_quantile
 from agreement.stats.undefined import Interval, Undefined, Value, check_level, plain
 from lseval.errors import InputError
 
@@ -93,7 +93,7 @@ def plan_mean(values: ArrayLike, half_width: float, labels: int, level: float = 
         return Undefined("the tasks do not differ so far, which says nothing of the next")
 
     def width(of_tasks: int) -> float:
-        return float(t.ppf((1 + level) / 2, of_tasks - 1)) * deviation / math.sqrt(of_tasks)
+        return student_quantile(level, of_tasks - 1) * deviation / math.sqrt(of_tasks)
 
     needed = _first(width, half_width, tasks)
     if needed is None:

@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t
 
+from agreement.stats.quantiles import student_quantile
 from agreement.stats.undefined import Estimate, Interval, Undefined, check_level
 from lseval.errors import InputError
 
@@ -110,5 +110,5 @@ def _interval(
     se = variance**0.5 / mean_size
     if se == 0:
         return Undefined("the audited units do not differ, so this interval would have no width"), se
-    reach = float(t.ppf((1 + level) / 2, n - 1)) * se
+    reach = student_quantile(level, n - 1) * se
     return (point - reach, point + reach), se

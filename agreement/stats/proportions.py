@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, norm, t
+from scipy.stats import beta
 
+from agreement.stats.quantiles import normal_quantile, student_quantile
 from agreement.stats.undefined import Interval, Undefined, check_level
 from lseval.errors import InputError
 
@@ -31,7 +32,7 @@ def proportion_interval(k: float, n: float, method: ProportionMethod = "wilson",
         raise InputError(f"A proportion needs 0 <= k <= n; got k = {k}, n = {n}.")
     if n == 0:
         return Undefined("there is nothing to count")
-    z = float(norm.ppf((1 + level) / 2))
+    z = normal_quantile(level)
     if method == "wilson":
         return _wilson(k, n, z)
     if method == "wilson_corrected":
@@ -133,5 +134,5 @@ def effective_interval(p: float, variance: float, total: float, clusters: int, l
         effective = total
     else:
         effective = within / variance
-    quantile = float(t.ppf((1 + level) / 2, clusters - 1))
+    quantile = student_quantile(level, clusters - 1)
     return _wilson(p * effective, effective, quantile)

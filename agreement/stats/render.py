@@ -1,11 +1,12 @@
-"""Reports as tables for people: plain text, Markdown and LaTeX."""
+"""Reports on labels and scores as tables for people."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from agreement.stats.classes import MEASURES
+from agreement.stats.documents import Table, document
 
 STATISTIC_NAMES = {
     "pearson": "Pearson",
@@ -26,24 +27,23 @@ COEFFICIENT_NAMES = {
     "ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
     "pabak": "PABAK (two-category form)",
+    "linear_kappa": "Weighted kappa, linear",
+    "quadratic_kappa": "Weighted kappa, quadratic",
     "macro_f1": "Macro F1",
+    "weighted_f1": "Weighted F1",
     "balanced_accuracy": "Balanced accuracy",
     "mcc": "MCC",
 }
 SCORE_NAMES = {"as": "AS", "ap": "AP", "upper": "Upper"}
 SOURCE_NAMES = {"auto": "Automatic", "h1": "H1", "h2": "H2"}
+TEST_NAMES = {
+    "bowker": "Bowker, symmetry",
+    "stuart_maxwell": "Stuart-Maxwell, marginals",
+    "bhapkar": "Bhapkar, marginals",
+}
+SHARE_INTERVALS = {"wilson": "Wilson", "clopper_pearson": "Clopper-Pearson", "cluster_robust": "cluster-robust"}
 BLOCKS = ("auto_h1", "h1_h2")
 _IN_SCORE_UNITS = ("mae", "bias", "rmse", "limit_low", "limit_high")
-
-
-@dataclass(slots=True)
-class Table:
-    """A table of text cells; `notes` go below it."""
-
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-    notes: list[str] = field(default_factory=list)
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -57,33 +57,63 @@ def value_text(value: Any, scale: float = 1.0) -> str:
     return "undefined" if isinstance(value, dict) else number(value * scale)
 
 
+def p_text(p: Any) -> str:
+    """A p-value with four decimals, or in scientific notation where those would say too little."""
+    if isinstance(p, dict):
+        return "undefined"
+    return f"{p:.1e}" if p < 0.001 else f"{p:.4f}"
+
+
+def interval_text(interval: Any, scale: float = 1.0) -> str:
+    """`[0.8496, 0.9519]`, or that there is none."""
+    if isinstance(interval, dict):
+        return "no interval"
+    return f"[{number(interval[0] * scale)}, {number(interval[1] * scale)}]"
+
+
 def estimate_text(estimate: dict[str, Any], scale: float = 1.0) -> str:
     """An estimate of a report as `0.9054 [0.8496, 0.9519]`."""
     point = value_text(estimate["point"], scale)
-    interval = estimate["interval"]
-    if isinstance(interval, dict):
-        return point if isinstance(estimate["point"], dict) else f"{point} [no interval]"
-    return f"{point} [{number(interval[0] * scale)}, {number(interval[1] * scale)}]"
+    if isinstance(estimate["point"], dict):
+        return point
+    if isinstance(estimate["interval"], dict):
+        return f"{point} [no interval]"
+    return f"{point} {interval_text(estimate['interval'], scale)}"
 
 
 def reasons(estimates: dict[str, dict[str, Any]]) -> list[str]:
-    """One note per estimate that lacks a point or an interval, or of which some resamples were degenerate."""
-    notes = []
+    """Notes on the estimates that lack a point or an interval, have degenerate resamples, or are out of range.
+
+    One note for all that have the same to say of them.
+    """
+    found: dict[str, list[str]] = {}
     for name, estimate in estimates.items():
-        if isinstance(estimate["point"], dict):
-            notes.append(f"{name}: undefined, {estimate['point']['undefined']}.")
-        elif isinstance(estimate["interval"], dict):
-            notes.append(f"{name}: no interval, {estimate['interval']['undefined']}.")
-        elif estimate["degenerate"]:
-            notes.append(f"{name}: {estimate['degenerate']} of {estimate['resamples']} resamples had no value.")
-    return notes
+        for said in _said_of(estimate):
+            found.setdefault(said, []).append(name)
+    return [f"{'; '.join(names)}: {said}." for said, names in found.items()]
+
+
+def _said_of(estimate: dict[str, Any]) -> list[str]:
+    said = []
+    if isinstance(estimate["point"], dict):
+        said.append(f"undefined, {estimate['point']['undefined']}")
+    elif isinstance(estimate["interval"], dict):
+        said.append(f"no interval, {estimate['interval']['undefined']}")
+    elif estimate.get("degenerate"):
+        said.append(f"{estimate['degenerate']} of {estimate['resamples']} resamples had no value")
+    return said + ([estimate["remark"]] if "remark" in estimate else [])
 
 
 def tables(report: dict[str, Any]) -> list[Table]:
     """The tables of a report of either kind."""
     if report["kind"] == "pairs":
         return [pairs_table(report)]
-    return [label_table(report[block]) for block in BLOCKS] + [coefficient_table(report), score_table(report)]
+    found = [label_table(report[block]) for block in BLOCKS]
+    found += [coefficient_table(report), score_table(report), class_table(report), symmetry_table(report)]
+    found += [analytic_table(report[block]) for block in BLOCKS]
+    if report.get("is_simulated"):
+        found[0].notes.insert(0, "The labels are SIMULATED: no person gave them.")
+    return found
 
 
 def label_table(block: dict[str, Any]) -> Table:
@@ -146,6 +176,60 @@ def score_table(report: dict[str, Any]) -> Table:
     return Table("Agreement of the response scores", header, rows, notes)
 
 
+def class_table(report: dict[str, Any]) -> Table:
+    """Precision, recall and F1 of each label with their intervals, the second source taken for the truth."""
+    rows: list[list[str]] = []
+    named: dict[str, dict[str, Any]] = {}
+    for block in BLOCKS:
+        found, title = report[block], _title(report[block])
+        for label, measures in found["class_intervals"].items():
+            counts = found["classes"][label]
+            texts = [estimate_text(measures[name]) for name in MEASURES]
+            rows.append([title, label, str(counts["first"]), str(counts["second"]), *texts])
+            named |= {f"{title}, {name} of {label}": measures[name] for name in MEASURES}
+    header = ["Comparison", "Label", "Given by first", "By second", "Precision", "Recall", "F1"]
+    return Table("Each label, the second source taken for the truth", header, rows, reasons(named))
+
+
+def symmetry_table(report: dict[str, Any]) -> Table:
+    """The tests of symmetry and of equal marginals, which take the items for independent."""
+    rows, notes = [], []
+    for block in BLOCKS:
+        title = _title(report[block])
+        for key, name in TEST_NAMES.items():
+            test = report[block]["symmetry"][key]
+            if "undefined" in test:
+                rows.append([title, name, "undefined", "", ""])
+                notes.append(f"{title}, {name}: undefined, {test['undefined']}.")
+            else:
+                rows.append([title, name, number(test["chi2"]), str(test["df"]), p_text(test["p"])])
+    notes.append(
+        "A small p says that one of the two gives some label more often. The tests take groups as independent."
+    )
+    return Table(
+        "Tests of symmetry and of equal marginals", ["Comparison", "Test", "Chi-square", "df", "p"], rows, notes
+    )
+
+
+def analytic_table(block: dict[str, Any]) -> Table:
+    """Every coefficient with its large-sample intervals, and the share of agreement with each of its own."""
+    rows = []
+    for key, name in COEFFICIENT_NAMES.items():
+        if (found := block["nominal"][key].get("analytic")) is not None:
+            ends = [interval_text(found[side]) for side in ("z_interval", "t_interval")]
+            rows.append([name, value_text(block["nominal"][key]["point"]), value_text(found["se"]), *ends])
+    observed = block["nominal"]["observed"]["analytic"]
+    notes = [
+        f"Observed agreement, {name}: {interval_text(observed[key])}." for key, name in SHARE_INTERVALS.items()
+    ]
+    notes.append(f"SE of kappa under independence: {value_text(block['nominal']['kappa']['analytic']['null_se'])}.")
+    notes.append(
+        "These intervals take the groups as independent, and an end may lie beyond the coefficient's range."
+    )
+    title = f"Analytic intervals, {_title(block)}"
+    return Table(title, ["Coefficient", "Point", "SE", "z interval", "t interval"], rows, notes)
+
+
 def pairs_table(report: dict[str, Any]) -> Table:
     """The statistics of one pair of scores."""
     shown = [name for name in STATISTIC_NAMES if name in report]
@@ -171,71 +255,6 @@ def _how(report: dict[str, Any]) -> str:
     )
 
 
-def as_text(table: Table) -> str:
-    """Columns padded with spaces, for a terminal."""
-    grid = [table.header, *table.rows]
-    widths = [max(len(row[column]) for row in grid) for column in range(len(table.header))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join([table.title, "", *lines, *_after(table.notes, "  {}")])
-
-
-def as_markdown(table: Table) -> str:
-    """A pipe table with the title as a heading and the notes as a list."""
-    lines = [_pipe(row) for row in (table.header, ["---"] * len(table.header), *table.rows)]
-    return "\n".join([f"### {table.title}", "", *lines, *_after(map_all(table.notes, _markdown_cell), "- {}")])
-
-
-def as_latex(table: Table) -> str:
-    """A `table` with booktabs rules; needs `\\usepackage{booktabs}` and nothing else."""
-    columns = "l" + "r" * (len(table.header) - 1)
-    body = [" & ".join(map_all(row, latex_text)) + r" \\" for row in table.rows]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{latex_text(table.title)}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            " & ".join(map_all(table.header, latex_text)) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            *(rf"\par\footnotesize {latex_text(note)}" for note in table.notes),
-            r"\end{table}",
-        ]
-    )
-
-
-def map_all(cells: Sequence[str], change: Callable[[str], str]) -> list[str]:
-    """`change` applied to each cell."""
-    return [change(cell) for cell in cells]
-
-
-def latex_text(text: str) -> str:
-    """The text with LaTeX's special characters escaped."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join(special.get(character, character) for character in text)
-
-
-def _markdown_cell(text: str) -> str:
-    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", text).replace("\n", " ")
-
-
-def _pipe(cells: Sequence[str]) -> str:
-    escaped = [cell.replace("|", "\\|").replace("\n", " ") for cell in cells]
-    return "| " + " | ".join(escaped) + " |"
-
-
-def _after(notes: Sequence[str], form: str) -> list[str]:
-    return ["", *(form.format(note) for note in notes)] if notes else []
-
-
-FORMATS: dict[str, Callable[[Table], str]] = {"text": as_text, "markdown": as_markdown, "latex": as_latex}
-
-
 def render(report: dict[str, Any], form: str) -> str:
     """All tables of a report in `text`, `markdown` or `latex`, ending in a newline."""
-    return "\n\n".join(FORMATS[form](table) for table in tables(report)) + "\n"
+    return document(tables(report), form)

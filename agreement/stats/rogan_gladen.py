@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
-from agreement.stats.undefined import Estimate, Interval, Undefined, Value, plain
+from agreement.stats.estimates import jackknife_estimate
+from agreement.stats.undefined import Estimate, Undefined, Value, plain
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -44,9 +44,9 @@ class Misclassification:
     def corrected(self, flagged: Floats, groups: Floats, tasks: Sequence[str], level: float) -> dict[str, Any]:
         """The corrected share of the label among a model's groups, JSON-able.
 
-        `flagged` of `groups` have the label automatically, per run; `tasks` names each run's task. The share is
-        held within [0, 1], and `unbounded` is what it was before that. The variance leaves out one task at a time,
-        from the model's runs and from the audit.
+        `flagged` of `groups` have the label automatically, per run; `tasks` names each run's task. The share may
+        leave [0, 1], as may the ends of its interval. The variance leaves out one task at a time, from the model's
+        runs and from the audit.
         """
         index = {task: k for k, task in enumerate(sorted(set(self.counts) | set(tasks)))}
         table, model = np.zeros((len(index), 2, 2)), np.zeros((len(index), 2))
@@ -63,9 +63,9 @@ class Misclassification:
             corrected_share(model_sum[0] - own[0], model_sum[1] - own[1], table_sum - part, self.label)
             for own, part in zip(model, table, strict=True)
         ]
-        interval, se = _jackknife_interval(point, left_out, level)
-        held = Estimate(min(max(point, 0.0), 1.0), interval, level, METHOD, n, m, se=se)
-        return {**plain(held), "unbounded": point}
+        values = np.array([np.nan if isinstance(value, Undefined) else value for value in left_out])
+        found: dict[str, Any] = plain(jackknife_estimate(point, values, n, level, METHOD))
+        return found
 
 
 def corrected_share(flagged: float, groups: float, table: Floats, label: str = "U") -> Value:
@@ -84,17 +84,3 @@ def corrected_share(flagged: float, groups: float, table: Floats, label: str = "
     if sensitivity + specificity <= 1:
         return Undefined(f"the automatic verdict finds {label} no better than chance")
     return (float(flagged) / float(groups) + specificity - 1) / (sensitivity + specificity - 1)
-
-
-def _jackknife_interval(point: float, left_out: Sequence[Value], level: float) -> tuple[Interval, float | None]:
-    m = len(left_out)
-    values = np.array([value for value in left_out if not isinstance(value, Undefined)])
-    if m < 2:
-        return Undefined("there is only one task"), None
-    if len(values) < m:
-        return Undefined("the estimate is undefined when some one task is left out"), None
-    se = float(((m - 1) / m * ((values - values.mean()) ** 2).sum()) ** 0.5)
-    if se == 0:
-        return Undefined("the tasks do not differ, so this interval would have no width"), se
-    reach = float(t.ppf((1 + level) / 2, m - 1)) * se
-    return (min(max(point - reach, 0.0), 1.0), min(max(point + reach, 0.0), 1.0)), se

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.stats.bootstrap import Part, Resampling, jackknife, replicates
-from agreement.stats.cells import STATISTICS, PairCells, evaluate, points, recode
+from agreement.stats.cells import STATISTICS, PairCells, evaluate, points, recode, recode_exact
 from agreement.stats.estimates import estimate
 from agreement.stats.exact import canonical, check_sizes
 from agreement.stats.tasks import task_indices
@@ -73,6 +73,7 @@ def pair_statistics(
 ) -> dict[str, Estimate]:
     """The agreement of two scores of the same responses, with task-cluster intervals.
 
+    Fractions are exact: equal ones tie and others never do. Doubles are taken as `exact.canonical` takes them.
     `bias` is first minus second. Pairs in which either is NaN are left out; each estimate's `n` counts the rest.
     With `how.unit` of `row` every response is drawn for itself. Raises `InputError` for lists of unequal length.
     """
@@ -83,7 +84,10 @@ def pair_statistics(
     check_sizes(x)
     check_sizes(y)
     kept = ~(np.isnan(x) | np.isnan(y))
-    cells = recode(x[kept], y[kept])
+    if any(isinstance(value, Fraction) for side in (first, second) for value in side):
+        cells = recode_exact(*([v for v, keep in zip(side, kept, strict=True) if keep] for side in (first, second)))
+    else:
+        cells = recode(x[kept], y[kept])
     clusters = range(len(tasks)) if how.unit == "row" else tasks
     task, n_tasks = task_indices([cluster for cluster, keep in zip(clusters, kept, strict=True) if keep])
     part = pair_part("pair", cells, task, names)

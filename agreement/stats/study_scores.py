@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
+from agreement.stats.estimates import with_remark
 from agreement.stats.prediction import prediction_powered
+from agreement.stats.quantiles import student_quantile
 from agreement.stats.rogan_gladen import Misclassification
 from agreement.stats.scores import LABELS, SCORES, response_scores
 from agreement.stats.undefined import Estimate, Undefined, check_level, plain
@@ -38,6 +39,8 @@ UGR_ESTIMANDS = {
     "ppi_tuned": "the share of supplied groups that people would call unverifiable (automatic counts as they help)",
     "rogan_gladen": f"the share of supplied groups that people would call unverifiable, {_SAME_RATES.format('U')}",
 }
+MOST = {"as": 100.0, "ap": 1.0, "upper": 100.0, "ugr": 1.0}
+"""The largest value that each measure can have; 0 is the least."""
 _NO_CORRECTION = Undefined("Rogan-Gladen corrects a share of groups; a score capped at the required count is none")
 
 
@@ -60,10 +63,11 @@ def model_estimates(runs: Sequence[Run], level: float = 0.95) -> list[dict[str, 
     """One JSON-able entry per model: `as`, `ap`, `upper` and `ugr`, each with its estimators and their estimands.
 
     Estimators are `naive` (all automatic verdicts), `human` (audited runs only), `ppi`, `ppi_tuned` (with its
-    `lambda`) and, of shares of groups, `rogan_gladen`. Prediction-powered estimates need the audited runs of a
-    model to be drawn without regard to their scores, as the audit's plan does. Raises `InputError` where a model
-    has two runs on a task, an audited run has another number of human than of automatic labels, or a label is none
-    of C, I, U: a run with an unjudged group has no score and is left out by the caller.
+    `lambda`) and, of shares of groups, `rogan_gladen`; one outside the measure's range has a `remark`.
+    Prediction-powered estimates need the audited runs of a model to be drawn without regard to their scores, as the
+    audit's plan does. Raises `InputError` where a model has two runs on a task, an audited run has another number
+    of human than of automatic labels, or a label is none of C, I, U: a run with an unjudged group has no score
+    and is left out by the caller.
     """
     check_level(level)
     _check(runs)
@@ -115,13 +119,20 @@ def _one_model(
             else plain(_NO_CORRECTION)
         )
         result[score]["rogan_gladen"] = correction
+        result[score] = remarked(result[score], MOST[score])
     called = np.array([labels.count("U") for _, labels in known], dtype=np.float64)
     result["ugr"] = _estimators(flagged["U"], called, audited, groups, UGR_ESTIMANDS, level)
     result["ugr"]["rogan_gladen"] = {
         "estimand": UGR_ESTIMANDS["rogan_gladen"],
         **rates["U"].corrected(flagged["U"], groups, tasks, level),
     }
+    result["ugr"] = remarked(result["ugr"], MOST["ugr"])
     return result
+
+
+def remarked(estimators: dict[str, Any], most: float) -> dict[str, Any]:
+    """The estimators of a measure, those outside its range with a remark."""
+    return {name: with_remark(found, most) if "point" in found else found for name, found in estimators.items()}
 
 
 def _estimators(
@@ -158,5 +169,5 @@ def _ratio_of_means(values: Floats, sizes: Floats, level: float, source: str) ->
     if se == 0:
         why = Undefined("the runs do not differ, so this interval would have no width")
         return Estimate(point, why, level, method, n, n, se=se)
-    reach = float(t.ppf((1 + level) / 2, n - 1)) * se
+    reach = student_quantile(level, n - 1) * se
     return Estimate(point, (point - reach, point + reach), level, method, n, n, se=se)

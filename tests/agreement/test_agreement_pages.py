@@ -8,6 +8,9 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
+from agreement.presenting.computed import process_panel
+from agreement.reporting import process_parts
+from agreement.selectors import SIMULATED
 from annotation.models import LabelerRole
 from annotation.sampling import Plan
 from annotation.services import create_audit
@@ -26,11 +29,13 @@ PAGES = [
     "agreement/responses/?score=as&x=50.0&y=50.0",
 ]
 FILES = [
-    "agreement.json",
+    "agreement/files/all.json",
     "agreement/groups.csv",
-    "agreement/numbers.csv",
-    "agreement/tables.md",
-    "agreement/tables.tex",
+    "agreement/files/labels.csv",
+    "agreement/files/people.md",
+    "agreement/files/process.tex",
+    "agreement/files/study.json",
+    "agreement/files/leaderboard.csv",
     "agreement/figures/scores.svg",
     "agreement/figures/intervals.svg",
     "agreement/figures/models.svg",
@@ -60,7 +65,7 @@ def test_page_without_an_audit_says_what_to_do(db: None, address: str) -> None:
 
 
 def test_file_without_an_audit_is_a_clear_400(db: None) -> None:
-    found = client_of("r", make_study()).get("/studies/s1/agreement.json")
+    found = client_of("r", make_study()).get("/studies/s1/agreement/files/all.json")
     assert found.status_code == 400
     assert "draw_audit s1" in found.content.decode()
 
@@ -85,6 +90,31 @@ def test_process_page_without_labels_says_so(audited: Audited) -> None:
     page = client_of("r", audited.study).get("/studies/s1/agreement/process/").content.decode()
     assert "No link has been labeled" in page
     assert "No round has been labeled" in page
+
+
+@pytest.mark.parametrize(
+    ("address", "formula", "source"),
+    [
+        ("", "Bowker&#x27;s test of symmetry", "Gwet, K. L. (2008)."),
+        ("people/", "Delete-one-task jackknife interval", "Tukey, J. W. (1958)."),
+        ("process/", "Correspondence precision", "Wilson, E. B. (1927)."),
+        ("study/", "PPI++, tuned", "Rogan, W. J. &amp; Gladen, B. (1978)."),
+        ("leaderboard/", "p, Holm", "Holm, S. (1979)."),
+    ],
+)
+def test_every_page_says_how_it_was_computed(audited: Audited, address: str, formula: str, source: str) -> None:
+    page = client_of("r", audited.study).get(f"/studies/s1/agreement/{address}").content.decode()
+    panel = page[page.index('id="how"') :]
+    assert formula in panel
+    assert source in panel
+    for heading in ("Used", "Formulas", "References", "Download"):
+        assert heading in panel
+
+
+def test_process_panel_counts_what_was_drawn_and_left_out(audited: Audited) -> None:
+    panel = process_panel(*process_parts(audited.audit, SIMULATED).values())
+    assert [row["counts"] for row in panel["used"]] == [[0, 0, 0], [0, 0, 0]]
+    assert panel["left_out"] == []
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -137,16 +167,34 @@ def test_a_choice_that_does_not_exist_is_a_clear_400(audited: Audited, query: st
     assert "none" in found.content.decode() or "robots" in found.content.decode()
 
 
+def test_leaderboard_keeps_to_the_audit_that_is_asked_for(audited: Audited) -> None:
+    client = client_of("r", audited.study)
+    address = "/studies/s1/agreement/leaderboard/"
+    for query in ("?audit=none", "?labels=robots"):
+        assert client.get(address + query).status_code == 400
+    name = audited.audit.name
+    page = client.get(f"{address}?audit={name}&labels=simulated&score=ap").content.decode()
+    assert f"/studies/s1/agreement/people/?audit={name}&amp;labels=simulated" in page
+    assert f"{address}?audit={name}&amp;labels=simulated&amp;score=as" in page
+
+
+def test_leaderboard_without_an_audit_has_none_to_ask_for(db: None) -> None:
+    client = client_of("r", make_study("empty"))
+    address = "/studies/empty/agreement/leaderboard/"
+    assert client.get(address).status_code == 200
+    assert client.get(f"{address}?audit=A").status_code == 400
+
+
 # The most queries that each page may ask: session, user, study with role, audits and labels, then its own.
 QUERIES = {
     "agreement/": 9,
     "agreement/people/": 7,
-    "agreement/process/": 7,
+    "agreement/process/": 8,
     "agreement/study/": 11,
-    "agreement/leaderboard/": 5,
+    "agreement/leaderboard/": 7,
     "agreement/items/?list=differ": 8,
     "agreement/responses/?score=as&x=50.0&y=50.0": 8,
-    "agreement.json": 15,
+    "agreement/files/all.json": 17,
 }
 
 

@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 from django.core.management import call_command
 
-from agreement.reporting import audit_report, choose_audit
+from agreement.reporting import audit_report, choose_audit, process_parts
 from agreement.selectors import PEOPLE, SIMULATED, group_rows
 from annotation.labels import submit_label, undo_last
 from annotation.leases import claim_next
-from annotation.models import LabelerRole
+from annotation.models import Item, LabelerRole
 from annotation.sampling import Plan
 from annotation.services import create_audit, queue_of, seat
 from annotation.simulation import simulate_labels
@@ -21,6 +21,7 @@ from lseval.errors import InputError
 from lseval.models import FailureNode, Link, Verdict
 from tests.agreement.conftest import Audited
 from tests.factories import give_verdict, make_run, make_study, make_user
+from tests.site.building import give_judgements
 
 
 def test_matrices_have_the_first_source_in_the_rows(audited: Audited) -> None:
@@ -129,6 +130,39 @@ def test_command_prints_text_and_tables(audited: Audited) -> None:
     assert "Cohen's kappa" in run_command()
     assert "| Cohen's kappa | 0.4545 [" in run_command("--markdown")  # 10/22, worked above
     assert r"\begin{tabular}" in run_command("--latex")
+
+
+def test_command_says_what_to_do_before_the_first_label(audited: Audited) -> None:
+    out = StringIO()
+    call_command("agreement", "s1", "--labels", "people", stdout=out)
+    assert "No labels yet. H1 and H2 label their queues" in out.getvalue()
+    assert "undefined" not in out.getvalue()
+
+
+def test_what_was_drawn_and_not_used_is_counted_with_the_reason(db: None) -> None:
+    study = make_study()
+    run = make_run(study)
+    give_verdict(run, "I", "C")
+    give_judgements(run, 1, "error", "non_error")
+    give_judgements(run, 2, "error", "error", error_type="temporal_error", groups=[1])
+    plan = Plan(tasks=1, responses_per_task=1, link_trajectories=1, round_trajectories=1)
+    audit = create_audit(study, plan, 1, "A", None)
+    drawn = audit.items.filter(kind="round").count()
+    said = {"group": "C", "link": "cannot_tell", "round": "error"}
+
+    def label(item: Item) -> str | None:
+        return None if item.kind == "round" and item.round.number == 1 else said[item.kind]
+
+    simulate_labels(audit, LabelerRole.H1, label, 1, 0)
+    run.rounds.get(number=2).consensus.delete()
+    parts = process_parts(audit, SIMULATED)
+    assert (parts["links"]["drew"], parts["links"]["overall"]["n"]) == (1, 0)
+    assert parts["links"]["left_out"] == [{"reason": "H1 cannot tell", "count": 1}]
+    assert parts["rounds"]["drew"] == drawn
+    reasons = {entry["reason"]: entry["count"] for entry in parts["rounds"]["left_out"]}
+    assert reasons["without a label of H1"] == 1
+    assert reasons["the judges have not settled it"] >= 1
+    assert parts["rounds"]["rounds"] == drawn - sum(reasons.values())
 
 
 def test_ceiling_is_on_the_groups_that_have_all_three_labels(audited: Audited) -> None:

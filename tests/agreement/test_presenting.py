@@ -5,9 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.template.loader import render_to_string
 
-from agreement.charts import ScorePair, ScorePanel, inline_svg, score_panels, score_scatter
+from agreement.charts import (
+    DrawnInterval,
+    ScorePair,
+    ScorePanel,
+    inline_svg,
+    interval_chart,
+    render,
+    score_panels,
+    score_scatter,
+)
 from agreement.csvfile import group_rows, read_csv
+from agreement.presenting.computed import leaderboard_panel
 from agreement.presenting.intervals import (
     Axis,
     axis_around_zero,
@@ -24,6 +35,7 @@ from agreement.presenting.main import main_page
 from agreement.reporting import ceiling_report
 from agreement.stats.bootstrap import Resampling
 from agreement.stats.groups import GroupRow, group_table
+from agreement.stats.leaderboard import leaderboard
 from agreement.stats.report import groups_report
 from tests.shared import shared_path
 
@@ -47,6 +59,39 @@ def test_an_interval_lies_where_its_axis_says() -> None:
 
 def test_a_value_off_the_axis_is_held_on_it() -> None:
     assert interval_view(estimate(-1, -2, 3), Axis(0, 1))["low_at"] == 0
+
+
+def test_what_lies_off_the_axis_is_marked_on_its_side_and_keeps_its_number() -> None:
+    view = interval_view(estimate(105.2, 80, 130) | {"remark": "above 100"}, Axis(0, 100, 1))
+    assert (view["point"], view["point_at"], view["point_off"]) == ("105.2", 100.0, "high")
+    assert (view["low_off"], view["high_off"], view["remark"]) == ("", "high", "above 100")
+    drawn = render_to_string("components/_interval.html", {"interval": view})
+    assert drawn.count("interval-off") == 1
+    assert "interval-point" not in drawn
+    within = render_to_string(
+        "components/_interval.html", {"interval": interval_view(estimate(50, 0, 100), Axis(0, 100))}
+    )
+    assert "interval-off" not in within
+    assert "interval-point" in within
+
+
+@pytest.mark.parametrize(("point", "low", "high", "arrows"), [(50, 40, 60, 0), (105, 90, 120, 1), (50, -5, 130, 2)])
+def test_a_figure_draws_an_arrow_where_an_interval_leaves_its_axis(point, low, high, arrows) -> None:
+    chart = interval_chart([DrawnInterval("m", "naive", point, low, high)], "AS", 0, 100)
+    assert json.dumps(chart.to_dict()).count("triangle-") == arrows
+    assert render(chart, "svg").startswith(b"<svg")
+
+
+def test_every_page_says_how_it_was_computed_with_sources_in_full() -> None:
+    board = leaderboard({"a": {"t": 1.0, "u": 2.0}, "b": {"t": None, "u": 3.0}}, Resampling(50))
+    panel = leaderboard_panel(board)
+    assert panel["left_out"] == [
+        {"of": "b", "unit": "tasks", "reason": "no run, an unjudged group, or no required count", "count": 1}
+    ]
+    assert {row["term"]: row["counts"] for row in panel["used"]} == {"a": [2, 2], "b": [1, 2]}
+    assert any("50 resamples of whole tasks (seed 12345)" in note for note in panel["notes"])
+    assert any(source.startswith("Holm, S. (1979).") for source in panel["references"])
+    assert {"p, Holm", "Rank interval"} <= {formula.name for formula in panel["formulas"]}
 
 
 def test_undefined_points_and_intervals_keep_their_reasons() -> None:

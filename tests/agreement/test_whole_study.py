@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
-from agreement.selectors import SIMULATED, group_rows
+from agreement.selectors import PEOPLE, SIMULATED, group_rows
 from agreement.study_selectors import StudyRun, automatic_totals, study_runs
 from agreement.whole_study import human_labels, leaderboard_by, scaled, whole_study_report
+from annotation.administration import extend_audit
 from annotation.models import LabelVersion, Slot
+from annotation.sampling import Plan
 from lseval.models import Verdict
 from tests.agreement.conftest import Audited
+from tests.annotation.making import give, make_audit, submit
 from tests.factories import give_verdict, make_run
 
 SILENT = "I could not find any."
@@ -100,3 +104,28 @@ def test_leaderboard_takes_no_missing_score_for_0() -> None:
         ("b", 25.0, 1),
     ]
     assert board["pairs"][0]["difference"]["point"] == 50.0
+
+
+@pytest.mark.parametrize("comes_between", [False, True])
+def test_extended_audit_weighs_by_all_its_draws_and_says_how(db: None, client: Client, comes_between: bool) -> None:
+    made = make_audit(
+        Plan(tasks=2, responses_per_task=1, h2_tasks=0, link_trajectories=0, round_trajectories=0), tasks=5
+    )
+    if comes_between:
+        for task in range(1, 6):
+            make_run(made.study, f"t{task}", "late")
+    extend_audit(made.audit, made.lead)
+    for slot in made.h1.slots.all():
+        submit(give(slot, made.first), made.first, "C" if slot.item.draw == 1 else "I")
+    for run in made.study.runs.all():
+        give_verdict(run, "C", "C")
+    report = whole_study_report(made.audit, group_rows(made.audit, PEOPLE), study_runs(made.study))
+    assert report["draws"] == {"number": 2, "is_exact": not comes_between}
+    if not comes_between:
+        # Whichever draw it came with, a response had the same chance of 2/5, so half of the groups agree. By the
+        # probabilities of the draws alone, 1/5 and 1/3, it would be 5 / (5 + 3).
+        assert report["agreement"]["design_weighted"]["observed"]["point"] == pytest.approx(1 / 2)
+    client.force_login(made.lead)
+    page = client.get("/studies/s1/agreement/study/").content.decode()
+    assert "The audit has 2 draws" in page
+    assert ("are approximate" in page) == comes_between

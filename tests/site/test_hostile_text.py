@@ -9,9 +9,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import RequestFactory
 from django.urls import reverse
 
+from annotation.sampling import Plan
+from annotation.services import create_audit, queue_of, seat
+from annotation.simulation import simulate_labels
 from lseval.domain.trajectory import PageRecord, ReferenceRecord, RubricRecord, ToolCallRecord, TurnRecord
 from lseval.errors import InputError
-from lseval.models import Citation, EvaluatedModel, Page, Study, Task, ToolCall, Verdict
+from lseval.models import Citation, EvaluatedModel, Page, Study, Task, ToolCall, User, Verdict
 from lseval.site.middleware import errors_as_pages
 from tests.factories import give_verdict, make_run, make_study, make_user
 from tests.site.building import give_judgements, signed_in
@@ -114,6 +117,87 @@ def test_hostile_text_is_shown_as_text_on_every_page(study: Study) -> None:
         html = response.content.decode()
         assert _active(html) == [], name
         assert "&lt;script&gt;alert(" in html, name
+
+
+@pytest.fixture
+def audited(study: Study) -> Study:
+    """The study with an audit of a hostile name, labeled by simulated labelers, one queue of it with a person."""
+    audit = create_audit(study, Plan(tasks=1, responses_per_task=1, h2_tasks=1), 1, "A", None)
+    said = {"group": "I", "link": "corresponds", "round": "error"}
+    for role, shift in (("H1", 0), ("H2", 1)):
+        simulate_labels(
+            audit, role, lambda item, shift=shift: "IC"[shift] if item.kind == "group" else said[item.kind], 1, 0
+        )
+    queue = queue_of(audit, "H1")
+    seat(queue, make_user("annotator", study, "annotator"))
+    type(audit).objects.filter(pk=audit.pk).update(name=HOSTILE)
+    User.objects.filter(is_simulated=True, username__startswith="simulated-h1").update(username=HOSTILE[:150])
+    return study
+
+
+AUDIT_PAGES = ("audit", "draw_audit", "codebook", "publish_codebook")
+AGREEMENT_PAGES = {
+    "agreement": {},
+    "agreement_people": {},
+    "agreement_process": {},
+    "agreement_study": {},
+    "agreement_leaderboard": {},
+    "agreement_items": {"list": "differ"},
+    "agreement_items of a link's row": {"list": "links", "by_model": HOSTILE},
+    "agreement_items of a round's cell": {"list": "rounds", "first": "error", "second": "error"},
+    "agreement_responses": {"score": "as", "x": "0.0", "y": "0.0"},
+}
+
+
+def test_hostile_text_is_shown_as_text_on_agreement_pages(audited: Study) -> None:
+    client = signed_in(make_user("lead", audited, "lead"))
+    for page, query in AGREEMENT_PAGES.items():
+        response = client.get(reverse(page.split()[0], args=["s1"], query={"labels": "simulated", **query}))
+        assert response.status_code == 200, page
+        html = response.content.decode()
+        assert _active(html) == [], page
+        assert "&lt;script&gt;alert(" in html, page
+
+
+def test_hostile_text_is_shown_as_text_on_audit_pages(audited: Study) -> None:
+    lead, audit = signed_in(make_user("lead", audited, "lead")), audited.audits.get()
+    addresses = [reverse(page, args=["s1"]) for page in AUDIT_PAGES]
+    addresses += [reverse(page, args=["s1", audit.pk]) for page in ("extend_audit", "adjudication")]
+    for address in addresses:
+        response = lead.get(address)
+        assert response.status_code == 200, address
+        assert _active(response.content.decode()) == [], address
+        # The name of the study is in the head of each.
+        assert "&lt;script&gt;alert(" in response.content.decode(), address
+
+
+def test_hostile_text_is_shown_as_text_to_a_labeler(audited: Study) -> None:
+    queue = audited.audits.get().queues.get(role="H1", is_simulated=False)
+    client = signed_in(User.objects.get(username="annotator"))
+    for page in ("label", "guidelines"):
+        response = client.get(reverse(page, args=[queue.pk]))
+        assert response.status_code == 200, page
+        assert _active(response.content.decode()) == [], page
+    assert "&lt;script&gt;alert(" in client.get(reverse("label", args=[queue.pk])).content.decode()
+
+
+def test_hostile_text_is_data_in_the_files_of_agreement(audited: Study) -> None:
+    client = signed_in(make_user("lead", audited, "lead"))
+    for form in ("md", "tex", "csv", "json"):
+        response = client.get(reverse("agreement_file", args=["s1", "all", form]))
+        assert response["Content-Disposition"].startswith('attachment; filename="s1-')
+        assert response["X-Content-Type-Options"] == "nosniff"
+        text = response.content.decode()
+        if form == "md":
+            assert "<script" not in text.replace("\\<script", "")
+    for address in (
+        reverse("agreement_figure", args=["s1", "models", "svg"]),
+        reverse("agreement_figure", args=["s1", "people", "svg"]),
+        reverse("agreement_leaderboard_figure", args=["s1", "as", "svg"]),
+    ):
+        svg = client.get(address).content.decode()
+        assert "<script" not in svg
+        assert "onload=" not in svg.replace("onload=alert(2)&gt;", "")
 
 
 def test_the_check_itself_finds_what_is_active() -> None:

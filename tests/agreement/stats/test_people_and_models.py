@@ -83,7 +83,7 @@ def test_two_labels_of_one_person_on_one_item_are_refused() -> None:
 def test_drift_compares_early_with_late_items() -> None:
     # Ann agrees with the reference on her first three items and not on the last three.
     reference = {"i0": "C", "i1": "C", "i2": "I", "i3": "C", "i4": "C"}
-    found = drift([entry for entry in labellings() if entry.rater == "ann"], reference, FEW, parts=2)
+    found = drift([entry for entry in labellings() if entry.rater == "ann"], reference, parts=2)
     assert (found["n"], found["left_out"]) == (5, 1)
     assert [(part["agreeing"], part["of"]) for part in found["by_order"]] == [(3, 3), (0, 2)]
     assert [(part["from"], part["to"]) for part in found["by_order"]] == [(1, 3), (4, 5)]
@@ -92,8 +92,23 @@ def test_drift_compares_early_with_late_items() -> None:
     assert found["speed_trend"]["point"] == found["order_trend"]["point"]
 
 
+def test_trend_has_the_interval_of_the_jackknife_by_hand() -> None:
+    # Order 1 2 3 4, agreement 1 1 0 1 on tasks a, a, b, c: concordant 1, discordant 2, untied in agreement 3 of 6.
+    entries = [Labelling(f"i{k}", task, "ann", "h1", "C", order=k + 1) for k, task in enumerate("aabc")]
+    trend = drift(entries, {"i0": "C", "i1": "C", "i2": "I", "i3": "C"})["order_trend"]
+    assert trend["point"] == pytest.approx(-1 / np.sqrt(6 * 3))
+    # Without b nobody disagrees, so tau-b does not exist and neither does the interval.
+    assert "left out" in trend["interval"]["undefined"]
+    reference = {"i0": "C", "i1": "I", "i2": "C", "i3": "I"}
+    entries = [Labelling(f"i{k}", task, "ann", "h1", "C", order=k + 1) for k, task in enumerate("aabb")]
+    trend = drift(entries, reference)["order_trend"]
+    # 1 0 1 0: 1 concordant, 3 discordant of 4 untied. Each task alone: 1 0, tau-b -1.
+    assert trend["point"] == pytest.approx(-2 / np.sqrt(6 * 4))
+    assert "no width" in trend["interval"]["undefined"]
+
+
 def test_drift_without_items_is_undefined() -> None:
-    found = drift([], {}, FEW)
+    found = drift([], {})
     assert found["n"] == 0
     assert "undefined" in found["order_trend"]["point"]
     assert all("undefined" in part["point"] for part in found["by_order"])
@@ -148,22 +163,24 @@ def test_paired_differences_see_what_separate_means_do_not() -> None:
     report = leaderboard(scores(a=better.tolist(), b=worse.tolist(), c=(worse + rng.normal(0, 3, 60)).tolist()))
     means = {entry["model"]: entry for entry in report["models"]}
     assert means["a"]["mean"]["interval"][0] < means["b"]["mean"]["interval"][1]
-    assert means["a"]["rank_by_tests"] == [1, 1]
-    assert means["b"]["rank_by_tests"] == means["c"]["rank_by_tests"] == [2, 3]
     assert means["a"]["rank_interval"] == [1, 1]
+    assert means["b"]["rank_interval"] == means["c"]["rank_interval"] == [2, 3]
     first = report["pairs"][0]
     low, high = first["difference"]["interval"]
     reference = stats.ttest_rel(better, worse).confidence_interval()
-    assert (low, high) == pytest.approx((reference.low, reference.high), abs=0.15)
-    assert first["p"] == pytest.approx(1 / 10_001)
+    assert (low, high) == pytest.approx((reference.low, reference.high), rel=1e-12)
+    assert first["difference"]["bootstrap"] == pytest.approx([reference.low, reference.high], abs=0.15)
+    assert first["p"] == pytest.approx(stats.ttest_rel(better, worse).pvalue, rel=1e-9)
 
 
-def test_p_value_is_like_that_of_the_paired_t_test() -> None:
+def test_p_value_is_that_of_the_paired_t_test() -> None:
     rng = np.random.default_rng(12)
     a = rng.normal(50, 20, 80)
     b = a + rng.normal(2, 10, 80)
     p = leaderboard(scores(a=a.tolist(), b=b.tolist()))["pairs"][0]["p"]
-    assert p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=0.02)
+    assert p == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=1e-9)
+    p = leaderboard(scores(a=a[:6].tolist(), b=b[:6].tolist()), FEW)["pairs"][0]["p"]
+    assert p == pytest.approx(stats.ttest_rel(a[:6], b[:6]).pvalue, rel=1e-9)
 
 
 def test_holm_steps_down_and_never_falls() -> None:
@@ -175,11 +192,19 @@ def test_holm_steps_down_and_never_falls() -> None:
     assert holm([nothing, 0.02]) == [nothing, 0.02]
 
 
-def test_models_that_always_differ_by_the_same_have_no_interval() -> None:
+def test_models_that_always_differ_by_the_same_have_no_interval_and_the_sign_flip_p() -> None:
     pair = leaderboard(scores(a=[10, 20, 30], b=[5, 15, 25]), FEW)["pairs"][0]
     assert pair["difference"]["point"] == 5.0
     assert "no width" in pair["difference"]["interval"]["undefined"]
-    assert "undefined" in pair["p_holm"]
+    # Of the 8 ways to turn the three differences of 5, two have a sum as far from 0 as 15.
+    assert pair["p"] == pair["p_holm"] == 2 / 8
+
+
+def test_models_that_never_differ_have_a_p_of_1() -> None:
+    # 0.1 + 0.2 and 0.3 differ by rounding alone.
+    report = leaderboard(scores(a=[0.1 + 0.2, 50.0, 7.0], b=[0.3, 50.0, 7.0]), FEW)
+    assert report["pairs"][0]["p"] == 1.0
+    assert [entry["rank_interval"] for entry in report["models"]] == [[1, 2], [1, 2]]
 
 
 def test_empty_leaderboard_and_a_model_without_scores_are_no_error() -> None:

@@ -10,15 +10,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agreement.cli import main
-from agreement.stats.bootstrap import Resampling
+from agreement.stats.bootstrap import Part, Resampling, replicates
 from agreement.stats.cells import ALL_STATISTICS
-from agreement.stats.formulas import FORMULAS
+from agreement.stats.documents import Outside, Table, as_markdown, latex_text
+from agreement.stats.formulas import FORMULAS, PAGES, cited_by
 from agreement.stats.groups import GroupRow, RowError
-from agreement.stats.render import COEFFICIENT_NAMES, latex_text, number, render
+from agreement.stats.render import COEFFICIENT_NAMES, number, p_text, render
 from agreement.stats.report import groups_report, pairs_report
+from lseval.errors import InputError
 from tests.shared import shared_path
 
 HEADER = "task_id,response_id,group_id,required,auto,h1,h2"
@@ -220,6 +223,7 @@ def test_unusable_file_gives_exit_code_2_and_says_where(
         (("--x", "a", "--y", "b", "--cluster", "t"), "Line 3: b is 'two'"),
         (("--x", "a", "--y", "a", "--cluster", "b", "--level", "95"), "confidence level"),
         (("--x", "a", "--y", "a", "--rows", "--resamples", "0"), "At least one resample"),
+        (("--x", "a", "--y", "a", "--rows", "--resamples", "10000000000"), "At most 200,000 resamples"),
     ],
 )
 def test_unusable_pairs_are_explained(
@@ -261,7 +265,7 @@ def test_rows_option_needs_no_cluster(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_markdown_is_a_table_of_equal_rows() -> None:
     text = render(groups_report(rows(), FEW), "markdown")
     tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) == 4
+    assert len(tables) == 8
     for table in tables:
         assert len({line.count("|") for line in table.splitlines()}) == 1
     assert "undefined" in text
@@ -269,8 +273,8 @@ def test_markdown_is_a_table_of_equal_rows() -> None:
 
 def test_latex_escapes_and_closes_what_it_opens() -> None:
     text = render(groups_report(rows(), FEW), "latex")
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 4
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 8
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 8
     assert latex_text("50% of A_1 & {B} \\ ~") == r"50\% of A\_1 \& \{B\} \textbackslash{} \textasciitilde{}"
 
 
@@ -284,6 +288,31 @@ def test_command_runs_without_django() -> None:
 
 def test_every_printed_statistic_has_its_formula() -> None:
     assert {*ALL_STATISTICS, *COEFFICIENT_NAMES, *("bowker", "stuart_maxwell", "bhapkar")} <= set(FORMULAS)
+
+
+def test_every_formula_is_on_a_page_and_its_sources_are_known_in_full() -> None:
+    assert {name for names in PAGES.values() for name in names} == set(FORMULAS) - {"bca"}
+    for page in PAGES:
+        assert all(re.search(r"\(\d{4}\)\. .+\.$", source) for source in cited_by(page))
+
+
+def test_more_draws_than_can_be_waited_for_are_refused() -> None:
+    code = np.zeros(100_000, dtype=np.int64)
+    part = Part("p", code, np.arange(100_000), 1, lambda counts: {"n": counts[0]})
+    with pytest.raises(InputError, match="fewer resamples"):
+        replicates([part], 100_000, Resampling(200_000))
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0312, "0.0312"), (0.00004, "4.0e-05"), (1.0, "1.0000"), ({"undefined": "x"}, "undefined")]
+)
+def test_tiny_p_values_are_in_scientific_notation(p: object, text: str) -> None:
+    assert p_text(p) == text
+
+
+def test_names_from_outside_stay_text_in_markdown() -> None:
+    line = as_markdown(Table("t", ["a"], [[Outside("<b>|[x](y)\n*z*")], ["[0, 1]"]])).splitlines()[4:]
+    assert line == [r"| \<b\>\|\[x\](y) \*z\* |", "| [0, 1] |"]
 
 
 def test_minus_zero_is_printed_as_zero() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from agreement.stats.design import AuditedGroup, AuditedScore, study_agreement, study_mean
 from agreement.stats.planner import Plan, plan_any, plan_mean, plan_proportion
 from agreement.stats.prediction import prediction_powered
 from agreement.stats.proportions import cluster_interval
+from agreement.stats.quantiles import normal_quantile, student_p, student_quantile
 from agreement.stats.rogan_gladen import corrected_share
 from agreement.stats.study_scores import Run, model_estimates
 from agreement.stats.undefined import Undefined
@@ -171,6 +173,38 @@ def test_every_estimator_of_a_model_names_what_it_estimates() -> None:
         assert 0 <= entry["as"]["ppi_tuned"]["lambda"] <= 1
         assert "undefined" in entry["as"]["rogan_gladen"]
         assert 0 <= entry["ugr"]["rogan_gladen"]["point"] <= 1
+
+
+def test_an_estimate_outside_its_range_is_kept_with_a_remark() -> None:
+    # People on the audited 50, 100, 100, 100, 100, automatic 50; automatic on the others 100: 90 + (100 - 50).
+    runs = [Run("m", f"a{k}", 2, ("C", "I"), ("C", "C" if k else "I")) for k in range(5)]
+    runs += [Run("m", f"b{k}", 2, ("C", "C")) for k in range(20)]
+    found = model_estimates(runs)[0]["as"]
+    assert found["ppi"]["point"] == pytest.approx(140)
+    assert "above 100" in found["ppi"]["remark"]
+    # 90 +- 2.78 * 22.4 / root 5 = 90 +- 27.8.
+    assert found["human"]["interval"][1] > 100
+    assert "reaches beyond 0 to 100" in found["human"]["remark"]
+    assert "remark" not in found["naive"]
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 19, 893])
+def test_quantiles_and_p_values_are_those_of_scipy(freedom: int) -> None:
+    for level in (0.5, 0.9, 0.95, 0.999):
+        assert student_quantile(level, freedom) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=1e-12)
+        assert normal_quantile(level) == pytest.approx(stats.norm.ppf((1 + level) / 2), rel=1e-12)
+    for statistic in (0.0, 0.3, -2.5, 12.0):
+        assert student_p(statistic, freedom) == pytest.approx(2 * stats.t.sf(abs(statistic), freedom), rel=1e-12)
+
+
+def test_rogan_gladen_may_leave_its_range_and_says_so() -> None:
+    # The audit: automatic U on 2 of 10 that people do not call U, and on 1 of 1 that they do. A model without any:
+    # (0 + .8 - 1) / (1 + .8 - 1) = -.25.
+    audited = [Run("m", f"t{k}", 1, ("U" if k < 3 else "C",), ("U" if k == 0 else "C",)) for k in range(11)]
+    other = [Run("n", f"t{k}", 1, ("C",)) for k in range(11)]
+    found = model_estimates([*audited, *other])[1]["ugr"]["rogan_gladen"]
+    assert found["point"] == pytest.approx(-0.25)
+    assert "below 0" in found["remark"]
 
 
 def test_model_estimates_are_the_generic_ones_on_the_models_columns() -> None:
