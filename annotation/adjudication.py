@@ -19,6 +19,7 @@ from annotation.adjudication_selectors import (
     RATERS,
     Pair,
     adjudicator_queue,
+    new_disagreements,
     pair_of,
     present_disagreements,
     sits_over_the_same_items,
@@ -114,6 +115,39 @@ def _add(queue: Queue, seed: int, present: dict[int, Between]) -> int:
     return len(slots)
 
 
+@in_one_transaction_retried
+def queue_new_disagreements(audit: Audit, by: User | None) -> int:
+    """Put the items on which H1 and H2 have come to differ into the adjudicators' queue; how many were added.
+
+    Nothing happens before disagreements have been queued for the first time: to begin is for the lead. Nothing is
+    taken out here, see `rebuild_queue`; an item whose labels agree by now is not served.
+
+    Raises AuditClosedError where the audit is closed.
+    """
+    with transaction.atomic():
+        share_audit(audit.pk)
+        if Audit.objects.filter(pk=audit.pk, status=AuditStatus.CLOSED).exists():
+            raise AuditClosedError
+        queue = adjudicator_queue(audit)
+        if queue is None:
+            return 0
+        _lock(queue)
+        return _add_new(audit, queue, by)
+
+
+def _add_new(audit: Audit, queue: Queue, by: User | None) -> int:
+    """What `queue_new_disagreements` adds, where the queue is locked."""
+    new = new_disagreements(audit)
+    if not new:
+        return 0
+    settled = Disagreement.objects.filter(slot__queue=queue, slot__item__in=new, is_settled=True)
+    settled.update(is_settled=False, between=Between.PEOPLE)
+    _add(queue, audit.seed, new)
+    undecided = queue.slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=False).count()
+    record_event(audit, AuditAction.ADJUDICATION, by, added=len(new), removed=0, open=undecided)
+    return len(new)
+
+
 def seat_adjudicator(audit: Audit, user: User, by: User | None) -> Seat:
     """Give a lead, or an annotator who labels nothing of it, a place in the adjudicators' queue.
 
@@ -149,7 +183,8 @@ def claim_disagreement(queue: Queue, user: User, *, sees_automatic: bool) -> Slo
     """The disagreement that the adjudicator works on next, leased to them; None where there is none for them now.
 
     As `leases.claim_next`: what they hold comes first, and nothing is given while the audit is paused or closed.
-    Those with the automatic verdict go only to who sees verdicts anyway.
+    Items on which people have come to differ since are queued first, whether their labels were given here or
+    imported. Those with the automatic verdict go only to who sees verdicts anyway.
     """
     with transaction.atomic():
         share_audit(queue.audit_id)
@@ -157,6 +192,7 @@ def claim_disagreement(queue: Queue, user: User, *, sees_automatic: bool) -> Slo
         if seat.audit.status != AuditStatus.OPEN:
             return None
         _lock(queue)
+        _add_new(seat.audit, queue, user)
         served = queue.slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=False)
         if not sees_automatic:
             served = served.filter(disagreement__between=Between.PEOPLE)

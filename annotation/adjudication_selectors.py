@@ -7,11 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from annotation.models import (
     Audit,
     Between,
+    Disagreement,
     Item,
     ItemKind,
     LabelAction,
@@ -80,6 +81,14 @@ class AdjudicationProgress:
     people: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A disagreement that an adjudicator has skipped; the reason is the version's comment."""
+
+    slot: Slot
+    skip: LabelVersion
+
+
 def present_disagreements(audit: Audit, *, with_automatic: bool) -> dict[int, Between]:
     """Item id to whose labels differ on it now, in the order of items.
 
@@ -100,6 +109,36 @@ def present_disagreements(audit: Audit, *, with_automatic: bool) -> dict[int, Be
             if automatic and automatic != first.label:
                 found[item.pk] = Between.AUTOMATIC
     return found
+
+
+def new_disagreements(audit: Audit) -> dict[int, Between]:
+    """The items on which H1 and H2 differ as in `present_disagreements`, and which are not queued for it yet.
+
+    One that is queued because H1 and the automatic verdict differ stays what it is. One query.
+    """
+    in_force = LabelVersion.objects.filter(
+        slot__queue__audit=audit,
+        slot__queue__is_simulated=False,
+        number=F("slot__version"),
+        action=LabelAction.LABEL,
+    )
+    first = in_force.filter(slot__queue__role=LabelerRole.H1, slot__item=OuterRef("slot__item")).order_by()
+    queued = Disagreement.objects.filter(
+        Q(is_settled=False) | ~Q(slot__status=SlotStatus.OPEN),
+        slot__item=OuterRef("slot__item"),
+        slot__queue__role=LabelerRole.ADJUDICATOR,
+        slot__queue__is_simulated=False,
+    )
+    differing = (
+        in_force.filter(~Exists(queued), slot__queue__role=LabelerRole.H2)
+        .annotate(
+            first_label=Subquery(first.values("label")[:1]), first_type=Subquery(first.values("error_type")[:1])
+        )
+        .exclude(first_label=None)
+        .exclude(label=F("first_label"), error_type=F("first_type"))
+    )
+    found = differing.order_by("slot__item_id").values_list("slot__item_id", flat=True)
+    return dict.fromkeys(found, Between.PEOPLE)
 
 
 def pair_of(slot: Slot) -> Pair | None:
@@ -150,6 +189,22 @@ def rulings_of(audit: Audit) -> list[Ruling]:
             shown["automatic"] = _automatic_label(item, linked)
         rulings.append(Ruling(decision.slot, between, shown, decision))
     return rulings
+
+
+def skips_of(audit: Audit) -> list[SetAside]:
+    """The disagreements that adjudicators have skipped, newest first. One query."""
+    skips = (
+        LabelVersion.objects.filter(
+            slot__queue__audit=audit,
+            slot__queue__role=LabelerRole.ADJUDICATOR,
+            slot__queue__is_simulated=False,
+            number=F("slot__version"),
+            action=LabelAction.SKIP,
+        )
+        .select_related("user", "slot__item__run__task", "slot__item__group", "slot__item__round")
+        .order_by("-id")
+    )
+    return [SetAside(version.slot, version) for version in skips]
 
 
 def adjudication_progress(audit: Audit) -> AdjudicationProgress:

@@ -15,13 +15,14 @@ from annotation import adjudication_selectors as selectors
 from annotation.adjudication_selectors import Pair
 from annotation.errors import EvidenceChangedError, OfferedLabel, PairChangedError, StaleLabelError
 from annotation.evidence import ItemShown, item_shown
-from annotation.forms import AdjudicatorForm, RebuildForm, RulingForm, UndoForm
+from annotation.forms import AdjudicatorForm, RebuildForm, RulingForm, SkipForm, UndoForm
 from annotation.labeler_views import HEARTBEAT_S, heartbeat_reply, slot_in, slot_of, to_page
 from annotation.models import AuditStatus, Between, LabelAction, LabelerRole, Seat, Slot, SlotStatus
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
 from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
+from lseval.query_parameters import takes
 
 
 @require_GET
@@ -38,6 +39,8 @@ def adjudication_page(request: HttpRequest, slug: str, audit_id: int) -> HttpRes
         "sits_there": sits_there,
         "can_change": can_change,
         "people": selectors.people_to_adjudicate(audit) if can_change and progress.queue else [],
+        "unqueued": len(selectors.new_disagreements(audit)) if audit.status != AuditStatus.CLOSED else 0,
+        "skips": [adjudication_presenting.skip_shown(skip) for skip in selectors.skips_of(audit)],
         "rulings": [adjudication_presenting.ruling_shown(ruling) for ruling in selectors.rulings_of(audit)],
     }
     return render(request, "annotation/adjudication.html", context)
@@ -75,6 +78,7 @@ def seat_adjudicator(request: HttpRequest, slug: str, audit_id: int) -> HttpResp
     return redirect("adjudication", slug=slug, audit_id=audit_id)
 
 
+@takes("slot", "source")
 @require_http_methods(["GET", "HEAD", "POST"])
 def adjudicate(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next disagreement, or with `?slot=` one that the person holds or decided lately; a POST decides it."""
@@ -89,6 +93,31 @@ def adjudicate(request: HttpRequest, queue_id: int) -> HttpResponse:
             return _waiting(request, access, seat)
         slot = found
     return _item_page(request, access, seat, slot)
+
+
+@require_POST
+def adjudicate_skip(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Set a disagreement aside for a reason and go on; as `label_skip`."""
+    access, seat = _seat_or_404(request, queue_id)
+    form = SkipForm(request.POST)
+    slot = slot_of(seat, form)
+    _refuse_automatic(access, slot)
+    given = form.cleaned_data
+    try:
+        labels.skip(
+            slot.pk,
+            seat.user,
+            given["reason"],
+            request_key=given["request_key"],
+            base_version=given["base_version"],
+            seconds_on_task=given["seconds_on_task"],
+        )
+    except InputError as error:
+        offered = OfferedLabel(LabelAction.SKIP, comment=given["reason"])
+        return _item_page(request, access, seat, slot, problem=str(error), offered=offered, status=400)
+    except StaleLabelError as error:
+        return _as_it_is_now(request, access, seat, slot, error, error.offered)
+    return to_page(request, reverse("adjudicate", args=[queue_id]))
 
 
 @require_POST
@@ -136,16 +165,22 @@ def _seat_or_404(request: HttpRequest, queue_id: int) -> tuple[StudyAccess, Seat
 
 def _own_slot_or_404(access: StudyAccess, seat: Seat, slot_id: str) -> Slot:
     slot = labeler_selectors.own_slot(seat, slot_in(seat, slot_id))
-    if slot is None or (slot.disagreement.between == Between.AUTOMATIC and not access.sees_results):
+    if slot is None:
         raise Http404("not an item of yours")
+    _refuse_automatic(access, slot)
     return slot
+
+
+def _refuse_automatic(access: StudyAccess, slot: Slot) -> None:
+    """Http404 where the item shows the automatic verdict to who may not see it."""
+    if slot.disagreement.between == Between.AUTOMATIC and not access.sees_results:
+        raise Http404("not an item of yours")
 
 
 def _decide(request: HttpRequest, access: StudyAccess, seat: Seat) -> HttpResponse:
     form = RulingForm(request.POST)
     slot = slot_of(seat, form)
-    if slot.disagreement.between == Between.AUTOMATIC and not access.sees_results:
-        raise Http404("not an item of yours")
+    _refuse_automatic(access, slot)
     given = form.cleaned_data
     error_type = given["error_type"] if given["label"] == RoundLabel.ERROR else ""
     offered = OfferedLabel(LabelAction.LABEL, given["label"], error_type, given["comment"])
@@ -165,11 +200,18 @@ def _decide(request: HttpRequest, access: StudyAccess, seat: Seat) -> HttpRespon
     except InputError as error:
         return _item_page(request, access, seat, slot, problem=str(error), offered=offered, status=400)
     except (EvidenceChangedError, PairChangedError, StaleLabelError) as error:
-        slot.refresh_from_db()
-        if labeler_selectors.own_slot(seat, slot) is None:
-            raise
-        return _item_page(request, access, seat, slot, problem=str(error), offered=offered, status=409)
+        return _as_it_is_now(request, access, seat, slot, error, offered)
     return to_page(request, reverse("adjudicate", args=[seat.queue_id]))
+
+
+def _as_it_is_now(
+    request: HttpRequest, access: StudyAccess, seat: Seat, slot: Slot, error: ConflictError, offered: OfferedLabel
+) -> HttpResponse:
+    """The item's page after a refusal, filled in with what was sent; raises where it is no longer theirs."""
+    slot.refresh_from_db()
+    if labeler_selectors.own_slot(seat, slot) is None:
+        raise error
+    return _item_page(request, access, seat, slot, problem=str(error), offered=offered, status=409)
 
 
 def _item_page(
@@ -192,8 +234,9 @@ def _item_page(
     context = {
         **_frame(seat),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
-        **presenting.item_fields(slot, shown, seat.user_id, draft),
+        **presenting.item_fields(slot, shown, seat, draft),
         "is_earlier": stored is not None,
+        "is_skip_offered": draft.action == LabelAction.SKIP,
         "pair_key": pair.key,
         "sides": _sides(pair, shown.kind),
         "is_between_people": pair.between == Between.PEOPLE,

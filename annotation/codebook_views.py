@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,12 +11,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import codebooks
 from annotation.codebook import CODEBOOK_VERSION
+from annotation.codebook_meanings import undescribed_in
 from annotation.codebook_text import first_text
 from annotation.lead_forms import CodebookForm
 from annotation.models import Item
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role
+from lseval.query_parameters import takes
 from lseval.rendering import render_markdown
 
 
@@ -41,6 +45,7 @@ def codebook(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     return render(request, "annotation/codebook.html", context)
 
 
+@takes("example")
 @require_http_methods(["GET", "HEAD", "POST"])
 def publish_codebook(request: HttpRequest, slug: str) -> HttpResponse:
     """Write the next version: see how it reads, then publish it. With `?example=ITEM` it begins with that item."""
@@ -56,7 +61,8 @@ def publish_codebook(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, access, form, status=400)
     given = form.cleaned_data
     if "publish" not in request.POST:
-        return _page(request, access, form, html=render_markdown(given["text"], highest_heading=3))
+        html = render_markdown(given["text"], highest_heading=3)
+        return _page(request, access, form, html=html, undescribed=undescribed_in(given["text"]))
     try:
         made = codebooks.publish_codebook(
             access.study, given["text"], given["note"], access.user, list(given["audits"])
@@ -88,7 +94,8 @@ def _page(
     *,
     problem: str = "",
     html: str = "",
+    undescribed: Sequence[tuple[str, str]] = (),
     status: int = 200,
 ) -> HttpResponse:
-    context = {"form": form, "problem": problem, "html": html}
+    context = {"form": form, "problem": problem, "html": html, "undescribed": undescribed}
     return render(request, "annotation/publish_codebook.html", context, status=status)

@@ -28,6 +28,15 @@ def record_event(audit: Audit, action: AuditAction, by: User | None, **detail: A
     return AuditEvent.objects.create(audit=audit, action=action, by=by, detail=detail)
 
 
+SHARE_AUDIT: Final = "SELECT pg_advisory_xact_lock_shared(%(lock)s, annotation_audit_lock(%(audit)s))"
+"""What `share_audit` does, for a service that sends it along with what it reads; takes `shared_audit(...)`."""
+
+
+def shared_audit(audit_id: int) -> dict[str, int]:
+    """The parameters of `SHARE_AUDIT`."""
+    return {"lock": _LOCK_CLASS, "audit": audit_id}
+
+
 def share_audit(audit_id: int) -> None:
     """Keep the audit from being closed until this transaction ends. A trigger does so on every write to it.
 
@@ -36,14 +45,16 @@ def share_audit(audit_id: int) -> None:
     _lock("pg_advisory_xact_lock_shared", audit_id)
 
 
-def share_audit_of(slot_id: int) -> None:
-    """As `share_audit`, for the audit that a slot is in; nothing is locked where there is no such slot."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock_shared(%s, annotation_audit_lock(queue.audit_id)) "
-            "FROM annotation_slot slot JOIN annotation_queue queue ON queue.id = slot.queue_id WHERE slot.id = %s",
-            [_LOCK_CLASS, slot_id],
-        )
+SHARE_AUDIT_OF: Final = """
+SELECT pg_advisory_xact_lock_shared(%(lock)s, annotation_audit_lock(queue.audit_id))
+FROM annotation_slot slot JOIN annotation_queue queue ON queue.id = slot.queue_id WHERE slot.id = %(slot)s
+"""
+"""As `SHARE_AUDIT`, for the audit that a slot is in; nothing is locked where there is no such slot."""
+
+
+def shared_audit_of() -> dict[str, int]:
+    """The parameters of `SHARE_AUDIT_OF` beside `slot`."""
+    return {"lock": _LOCK_CLASS}
 
 
 def claim_audit(audit_id: int) -> None:

@@ -6,15 +6,17 @@ Nothing here reaches a verdict, a judgement, a model, or anybody's label; see `l
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Prefetch
 
 from annotation.codebook import QUESTIONS, Question
 from annotation.models import Item, Slot
 from lseval.models import AnswerGroup, Page, Round, ToolCall, Turn
+from lseval.plain_sql import Columns, Statement, row_of, rows_of, rows_of_each
 
 NO_SNAPSHOT = "-"
 """Stands in an evidence digest for a cited page of which there is no snapshot."""
@@ -85,10 +87,13 @@ class Evidence:
     visible: dict[str, Any]
 
 
-def evidence_of(item: Item) -> Evidence:
-    """What a labeler of the item is given to judge it by, without the item itself: one query for a group."""
+def evidence_of(item: Item, pages: Mapping[int, Page] | None = None) -> Evidence:
+    """What a labeler of the item is given to judge it by, without the item itself.
+
+    `pages` are the item's snapshots, where the caller has read them already.
+    """
     found = _rounds_shown([item.round_id])[item.round_id] if item.round_id else None
-    sources = _sources(item, _pages([item]))
+    sources = _sources(item, _pages([item]) if pages is None else pages)
     listed = [
         {"url": source.url, "page": source.page.pk if source.page else None, "digest": source.digest}
         for source in sources
@@ -96,52 +101,83 @@ def evidence_of(item: Item) -> Evidence:
     return Evidence(_digest(sources, found), {"sources": listed, "round": found.number if found else None})
 
 
+_GROUP: Final = Columns(AnswerGroup, '"group"', only=["id", "number", "title", "text"])
+_ITEM: Final = Statement(f"""
+SELECT item.kind, item.snapshots, item.round_id,
+    (
+        SELECT task.question FROM lseval_task task JOIN lseval_run run ON run.task_id = task.id
+        WHERE run.id = item.run_id
+    ),
+    rubric.required_count, rubric.constraints, rubric.grouping_rule, rubric.required_fields,
+    "group".fields, {_GROUP}
+FROM annotation_item item
+LEFT JOIN lseval_rubric rubric ON rubric.run_id = item.run_id
+LEFT JOIN lseval_answergroup "group" ON "group".id = item.group_id
+WHERE item.id = %(item)s
+""")  # noqa: S608 - column names
+
+
 def item_shown(slot: Slot) -> ItemShown:
     """The slot's item as a labeler is shown it. Only fields that carry no opinion are read."""
-    item = (
-        Item.objects.select_related("run__task", "run__rubric", "group")
-        .only(
-            "kind",
-            "snapshots",
-            "round_id",
-            "group__number",
-            "group__title",
-            "group__text",
-            "group__fields",
-            "run__task__question",
-            "run__rubric__required_count",
-            "run__rubric__constraints",
-            "run__rubric__grouping_rule",
-            "run__rubric__required_fields",
-        )
-        .get(pk=slot.item_id)
-    )
-    found = _rounds_shown([item.round_id])[item.round_id] if item.round_id else None
-    sources = _sources(item, _pages([item]))
-    rubric = getattr(item.run, "rubric", None)
+    items, pages = rows_of_each([_ITEM, _PAGES_OF_ITEM], {"item": slot.item_id})
+    if not items:
+        raise Item.DoesNotExist(f"item {slot.item_id}")
+    kind, snapshots, round_id, task_question, *rubric, fields = items[0][:9]
+    group = _GROUP.of(items[0], 9) if fields is not None else None
+    if group is not None:
+        group.fields = json.loads(fields)
+    item = Item(pk=slot.item_id, kind=kind, snapshots=json.loads(snapshots), round_id=round_id)
+    found = _rounds_shown([round_id])[round_id] if round_id else None
+    sources = _sources(item, pages_in(pages))
     return ItemShown(
-        kind=item.kind,
-        question=QUESTIONS[item.kind],
-        task_question=item.run.task.question,
-        rubric={
-            "required_count": rubric.required_count,
-            "constraints": rubric.constraints,
-            "grouping_rule": rubric.grouping_rule,
-            "required_fields": rubric.required_fields,
-        }
-        if rubric
-        else {},
-        group=item.group,
+        kind=kind,
+        question=QUESTIONS[kind],
+        task_question=task_question,
+        rubric=_rubric(*rubric) if rubric[0] is not None else {},
+        group=group,
         round=found,
         sources=sources,
         evidence_digest=_digest(sources, found),
     )
 
 
+def _rubric(required_count: int, constraints: str, grouping_rule: str, required_fields: str) -> dict[str, Any]:
+    return {
+        "required_count": required_count,
+        "constraints": json.loads(constraints),
+        "grouping_rule": grouping_rule,
+        "required_fields": json.loads(required_fields),
+    }
+
+
+_PAGE: Final = Columns(
+    Page, "page", only=["id", "title", "url", "outcome", "source", "text_digest", "retrieved_at"]
+)
+
+
+def pages_of_item(item: str) -> str:
+    """The statement that reads an item's snapshots for `pages_in`; `item` is the id as the statement has it."""
+    return f"""
+SELECT {_PAGE} FROM lseval_page page
+WHERE page.id = ANY (ARRAY(
+    SELECT (cited ->> 'page')::bigint
+    FROM annotation_item item, jsonb_array_elements(item.snapshots) cited WHERE item.id = {item}))
+"""  # noqa: S608 - column names, and what the caller's statement has
+
+
+_PAGES_OF_ITEM: Final = Statement(pages_of_item("%(item)s"))
+_PAGES: Final = Statement(f"SELECT {_PAGE} FROM lseval_page page WHERE page.id = ANY(%(pages)s)")  # noqa: S608 - column names
+
+
 def _pages(items: Collection[Item]) -> dict[int, Page]:
     ids = {entry["page"] for item in items for entry in item.snapshots if entry["page"]}
-    known = Page.objects.only("title", "url", "outcome", "source", "text_digest", "retrieved_at")
-    return known.in_bulk(ids) if ids else {}
+    return pages_in(rows_of(_PAGES, {"pages": sorted(ids)})) if ids else {}
+
+
+def pages_in(rows: list[tuple[Any, ...]]) -> dict[int, Page]:
+    """Snapshots by id, of the rows that `pages_of_item` gives."""
+    pages = [_PAGE.of(row) for row in rows]
+    return {page.pk: page for page in pages}
 
 
 def _sources(item: Item, pages: Mapping[int, Page]) -> tuple[Source, ...]:
@@ -150,11 +186,15 @@ def _sources(item: Item, pages: Mapping[int, Page]) -> tuple[Source, ...]:
     )
 
 
+_TEXT: Final = Statement("SELECT page.text FROM lseval_page page WHERE page.id = %(page)s")
+
+
 def snapshot_text(source: Source) -> str:
     """The text of a source's snapshot; empty where there is none."""
     if source.page is None:
         return ""
-    return Page.objects.values_list("text", flat=True).get(pk=source.page.pk)
+    row = row_of(_TEXT, {"page": source.page.pk})
+    return row[0] if row else ""
 
 
 def _rounds_shown(round_ids: Collection[int]) -> dict[int, RoundShown]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from annotation.codebook import QUESTIONS
+from annotation.codebook_meanings import meanings_in_force
 from annotation.codebook_text import LABEL_EXAMPLES, TYPE_EXAMPLES
 from annotation.codebooks import codebook_text
 from annotation.models import Audit
@@ -23,8 +25,8 @@ def guidelines_shown(audit: Audit) -> dict[str, Any]:
                 "title": question.title,
                 "ask": question.ask,
                 "choices": [
-                    {**choice, "example": LABEL_EXAMPLES[question.kind, choice["value"]]}
-                    for choice in choices_of(question.kind, "")
+                    {**asdict(choice), "example": LABEL_EXAMPLES[question.kind, choice.value]}
+                    for choice in choices_of(question.kind, "", meanings_in_force(audit, question.kind))
                 ],
             }
             for question in QUESTIONS.values()

@@ -15,7 +15,8 @@ from typing import Any, Final
 from annotation.codebook import LONGEST_COMMENT
 from annotation.labels import LONGEST_TIME_ON_TASK_S
 from annotation.models import ItemKind, LabelAction
-from annotation.transfers import CSV, JSONL, plain_cell
+from annotation.transfers import CSV, JSONL
+from lseval.csv_cells import plain_cell
 from lseval.errors import InputError
 from lseval.formats.errors import ReadError
 from lseval.formats.lines import open_binary, read_document, read_lines

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from annotation.adjudication import queue_new_disagreements
 from annotation.codebook import check_label
 from annotation.events import AuditClosedError, record_event, share_audit
 from annotation.label_files import LabelRow, RowProblem
@@ -60,7 +61,8 @@ def import_labels(
     of their `version`. Each row is checked as a label given here is; one that fails is reported and the others are
     stored, all in one transaction. What was imported before is known again, so a second import adds nothing. Every
     version keeps `source`, and the evidence digest and codebook version that its row names, if any: what was seen
-    elsewhere is not known here. A labeler without a place is given one.
+    elsewhere is not known here. A labeler without a place is given one. Where people have come to differ by it and
+    disagreements are adjudicated already, the items go into that queue, as after labels given here.
 
     Raises:
         InputError: the audit has no such role, the labeler cannot sit there, or the rows are of several audits.
@@ -78,6 +80,9 @@ def import_labels(
             record_event(
                 audit, AuditAction.IMPORTED, by, person=user.username, role=role, labels=added, source=source
             )
+    # Afterwards, since adjudicators lock their queue before the labelers' items, and this has locked those.
+    if added and not queue.is_simulated:
+        queue_new_disagreements(audit, by)
     return report
 
 

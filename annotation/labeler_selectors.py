@@ -8,18 +8,19 @@ shared. A test reads the SQL of every labeler's page and holds this.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 
-from django.db.models import Count, F, Min, Q
+from django.db.models import Count, F, Min
 from django.db.models.functions import Now
 
 from annotation.codebook import QUESTIONS
 from annotation.models import (
+    Audit,
     AuditStatus,
     Flag,
-    Item,
     LabelAction,
     LabelerRole,
     LabelVersion,
@@ -30,12 +31,15 @@ from annotation.models import (
     SlotStatus,
 )
 from lseval.models import Study, User
+from lseval.plain_sql import LARGEST_ID, Columns, Statement, row_of, rows_of, rows_of_each
 
 _KIND_OF_STAGE = tuple(QUESTIONS)
 """A slot's stage counts the kinds in the order in which a labeler meets them."""
 
 RECENT_DECISIONS = 10
 """How many of a person's last decisions they may still change."""
+
+_LOOKED_AT: Final = 4 * RECENT_DECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +102,56 @@ class QueueCard:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One of the person's own last decisions."""
+    """One of the person's own last decisions, on an item of a kind, with the item's name in words."""
 
-    slot: Slot
+    slot_id: int
+    kind: str
     version: LabelVersion
     name: str
 
 
+_SEAT: Final = Columns(Seat, "seat")
+_QUEUE: Final = Columns(Queue, "queue")
+_AUDIT: Final = Columns(Audit, "audit", without=["plan", "frame"])
+SEAT_COLUMNS: Final = f"{_SEAT}, {_QUEUE}, {_AUDIT}"
+"""What `seat_from` takes, of the tables `seat`, `queue` and `audit` as a statement names them."""
+_STUDY: Final = Columns(Study, "study", only=["id", "slug", "name", "is_demo"])
+_SEATED: Final = Statement(f"""
+SELECT (
+        SELECT membership.role FROM lseval_membership membership
+        WHERE membership.study_id = study.id AND membership.user_id = seat.user_id
+    ), {_STUDY}, {SEAT_COLUMNS}
+FROM annotation_seat seat
+JOIN annotation_queue queue ON queue.id = seat.queue_id
+JOIN annotation_audit audit ON audit.id = seat.audit_id
+JOIN lseval_study study ON study.id = audit.study_id
+WHERE seat.user_id = %(user)s AND seat.queue_id = %(queue)s
+""")  # noqa: S608 - column names
+
+
+def seated(user: User, queue_id: int) -> tuple[Seat, str | None] | None:
+    """The person's seat in the queue, with its audit and study, and their role in the study; None without one."""
+    # An address can name a number that the database has no room for.
+    row = row_of(_SEATED, {"user": user.pk, "queue": queue_id}) if queue_id <= LARGEST_ID else None
+    if row is None:
+        return None
+    seat = seat_from(row, 1 + len(_STUDY))
+    seat.user, seat.audit.study = user, _STUDY.of(row, 1)
+    return seat, row[0]
+
+
+def seat_from(row: Sequence[Any], at: int = 0) -> Seat:
+    """The seat with its queue and audit that a row holds from its place `at` on."""
+    seat: Seat = _SEAT.of(row, at)
+    seat.queue = _QUEUE.of(row, at + len(_SEAT))
+    seat.audit = seat.queue.audit = _AUDIT.of(row, at + len(_SEAT) + len(_QUEUE))
+    return seat
+
+
 def seat_of(user: User, queue_id: int) -> Seat | None:
     """The person's seat in the queue with its audit and study, or None."""
-    seat = Seat.objects.select_related("queue", "audit__study").filter(user=user, queue_id=queue_id).first()
-    if seat is not None:
-        # What is known already need not be read again.
-        seat.user, seat.queue.audit = user, seat.audit
-    return seat
+    found = seated(user, queue_id)
+    return found[0] if found else None
 
 
 def queues_of(user: User, study: Study) -> list[QueueCard]:
@@ -129,7 +169,27 @@ def queues_of(user: User, study: Study) -> list[QueueCard]:
 
 def progress_of(queue: Queue) -> Progress:
     """How far the queue is, whoever of its role did it."""
-    return _progress(_counts([queue])[queue.pk])
+    return _progress_in(rows_of(_HOW_FAR, {"queue": queue.pk}))
+
+
+def _progress_in(rows: Iterable[tuple[Any, ...]]) -> Progress:
+    counts: dict[tuple[str, str], int] = {}
+    for stage, labeled, skipped, still_open in rows:
+        kind = _KIND_OF_STAGE[stage]
+        counts[kind, SlotStatus.LABELED] = labeled
+        counts[kind, SlotStatus.SKIPPED] = skipped
+        counts[kind, SlotStatus.OPEN] = still_open
+    return _progress(counts)
+
+
+_HOW_FAR: Final = Statement("""
+SELECT stage, total - skipped - still_open, skipped, still_open
+FROM (
+    SELECT stage, count(*) AS total, count(*) FILTER (WHERE status = 'skipped') AS skipped,
+        count(*) FILTER (WHERE status = 'open') AS still_open
+    FROM annotation_slot WHERE queue_id = %(queue)s GROUP BY stage
+) counted
+""")
 
 
 def _counts(queues: list[Queue]) -> dict[int, Counter[tuple[str, str]]]:
@@ -167,47 +227,60 @@ def waiting_in(queue: Queue) -> Waiting:
     return Waiting("in_work", found["number"], found["first"])
 
 
+_SLOT: Final = Columns(Slot, "slot")
+_SLOT_OF_QUEUE: Final = Statement(f"""
+SELECT {_SLOT} FROM annotation_slot slot WHERE slot.id = %(slot)s AND slot.queue_id = %(queue)s
+""")  # noqa: S608 - column names
+
+
+def slot_of_queue(queue_id: int, slot_id: int) -> Slot | None:
+    """The slot of a queue; None where the queue has no such slot."""
+    row = row_of(_SLOT_OF_QUEUE, {"slot": slot_id, "queue": queue_id})
+    return _SLOT.of(row) if row else None
+
+
 def own_slot(seat: Seat, slot: Slot) -> Slot | None:
     """The slot where the person may open it: one that they hold, or one of their last ten decisions; else None."""
     if slot.status == SlotStatus.OPEN:
         return slot if Lease.objects.filter(slot=slot, user_id=seat.user_id).exists() else None
-    return slot if slot.pk in {decision.slot.pk for decision in recent_decisions(seat)} else None
+    return slot if slot.pk in {decision.slot_id for decision in recent_decisions(seat)} else None
+
+
+_DECIDED: Final = Columns(
+    LabelVersion,
+    '"annotation_labelversion"',
+    only=["id", "slot", "number", "action", "label", "error_type", "comment", "user", "created_at"],
+)
+_RECENT: Final = Statement(f"""
+SELECT item.kind, (SELECT round.number FROM lseval_round round WHERE round.id = item.round_id),
+    (SELECT "group".number FROM lseval_answergroup "group" WHERE "group".id = item.group_id),
+    (SELECT "group".title FROM lseval_answergroup "group" WHERE "group".id = item.group_id), {_DECIDED}
+FROM "annotation_labelversion"
+JOIN annotation_slot slot
+    ON slot.id = "annotation_labelversion"."slot_id" AND slot.version = "annotation_labelversion"."number"
+JOIN annotation_item item ON item.id = slot.item_id
+WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
+    AND "annotation_labelversion"."action" IN ('label', 'skip')
+ORDER BY "annotation_labelversion"."id" DESC LIMIT %(most)s
+""")  # noqa: S608 - column names
 
 
 def recent_decisions(seat: Seat, most: int = RECENT_DECISIONS) -> list[Decision]:
     """The person's own last decisions that are in force, newest first."""
-    versions = (
-        LabelVersion.objects.filter(
-            Q(action=LabelAction.LABEL) | Q(action=LabelAction.SKIP),
-            user_id=seat.user_id,
-            slot__queue_id=seat.queue_id,
-            number=F("slot__version"),
-        )
-        .select_related("slot__item__group", "slot__item__round")
-        .only(
-            "action",
-            "label",
-            "error_type",
-            "comment",
-            "created_at",
-            "number",
-            "slot__queue_id",
-            "slot__position",
-            "slot__status",
-            "slot__version",
-            "slot__item__kind",
-            "slot__item__group__number",
-            "slot__item__group__title",
-            "slot__item__round__number",
-        )
-        .order_by("-id")[:most]
-    )
-    return [Decision(version.slot, version, _name(version.slot.item)) for version in versions]
+    return _decisions_in(rows_of(_RECENT, {"user": seat.user_id, "queue": seat.queue_id, "most": most}))
 
 
-def _name(item: Item) -> str:
-    names = [f"Round {item.round.number}"] if item.round else []
-    names += [item.group.title or f"Answer group {item.group.number}"] if item.group else []
+def _decisions_in(rows: Iterable[tuple[Any, ...]]) -> list[Decision]:
+    found = []
+    for row in rows:
+        version = _DECIDED.of(row, 4)
+        found.append(Decision(version.slot_id, row[0], version, _name(*row[1:4])))
+    return found
+
+
+def _name(round_number: int | None, group_number: int | None, title: str | None) -> str:
+    names = [f"Round {round_number}"] if round_number is not None else []
+    names += [title or f"Answer group {group_number}"] if group_number is not None else []
     return " and ".join(names)
 
 
@@ -225,11 +298,14 @@ def last_decision(seat: Seat) -> LabelVersion | None:
 
     One that could not be undone, because the item was beyond their reach by then, is passed over from then on.
     """
-    decisions = LabelVersion.objects.filter(
-        Q(is_late=False) | Q(action=LabelAction.UNDO), user_id=seat.user_id, slot__queue_id=seat.queue_id
-    ).order_by("-id")
+    given = {"user": seat.user_id, "queue": seat.queue_id, "looked_at": _LOOKED_AT}
+    return _last_in(rows_of(_LATEST, given))
+
+
+def _last_in(rows: Iterable[tuple[Any, ...]]) -> LabelVersion | None:
     undone: set[int] = set()
-    for version in decisions.only("id", "slot_id", "action", "number", "user_id")[: 4 * RECENT_DECISIONS]:
+    for row in rows:
+        version: LabelVersion = _DECIDED.of(row)
         if version.action == LabelAction.UNDO:
             undone.add(version.slot_id)
         elif version.slot_id not in undone:
@@ -237,9 +313,46 @@ def last_decision(seat: Seat) -> LabelVersion | None:
     return None
 
 
+_LATEST: Final = Statement(f"""
+SELECT {_DECIDED}
+FROM "annotation_labelversion" JOIN annotation_slot slot ON slot.id = "annotation_labelversion"."slot_id"
+WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
+    AND (NOT "annotation_labelversion"."is_late" OR "annotation_labelversion"."action" = 'undo')
+ORDER BY "annotation_labelversion"."id" DESC LIMIT %(looked_at)s
+""")  # noqa: S608 - column names
+
+_FLAG: Final = Columns(Flag, "flag")
+_OWN_FLAG: Final = Statement(f"""
+SELECT {_FLAG} FROM annotation_flag flag WHERE flag.slot_id = %(slot)s AND flag.user_id = %(user)s
+ORDER BY flag.number DESC LIMIT 1
+""")  # noqa: S608 - column names
+
+
 def own_flag(slot_id: int, user_id: int) -> Flag | None:
     """The newest thing that the person did with a flag on the slot, or None."""
-    return Flag.objects.filter(slot_id=slot_id, user_id=user_id).order_by("-number").first()
+    row = row_of(_OWN_FLAG, {"slot": slot_id, "user": user_id})
+    return _FLAG.of(row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around an item: see `progress_of`, `recent_decisions`, `last_decision` and `own_flag`."""
+
+    progress: Progress
+    recent: list[Decision]
+    last: LabelVersion | None
+    flag: Flag | None
+
+
+def surroundings_of(seat: Seat, slot_id: int) -> Surroundings:
+    """All that stands around a slot's item, asked for in one message."""
+    given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot_id}
+    progress, recent, latest, flags = rows_of_each(
+        [_HOW_FAR, _RECENT, _LATEST, _OWN_FLAG], {**given, "most": RECENT_DECISIONS, "looked_at": _LOOKED_AT}
+    )
+    return Surroundings(
+        _progress_in(progress), _decisions_in(recent), _last_in(latest), _FLAG.of(flags[0]) if flags else None
+    )
 
 
 def is_adjudicated(slot: Slot) -> bool:
@@ -247,4 +360,4 @@ def is_adjudicated(slot: Slot) -> bool:
     adjudicated = Slot.objects.filter(
         item_id=slot.item_id, queue__role=LabelerRole.ADJUDICATOR, queue__is_simulated=False
     )
-    return adjudicated.exclude(status=SlotStatus.OPEN).exists()
+    return adjudicated.filter(status=SlotStatus.LABELED).exists()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -17,35 +16,35 @@ from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelErro
 from annotation.evidence import ItemShown, item_shown
 from annotation.forms import FlagForm, LabelForm, SkipForm, SlotForm, UndoForm
 from annotation.guidelines import guidelines_shown
-from annotation.models import LabelAction, LabelerRole, Seat, Slot
-from lseval.access import require_access
+from annotation.models import LabelAction, LabelerRole, LabelVersion, Seat, Slot
+from lseval.access import access_by_role, admit
 from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
-from lseval.query_parameters import require_known
+from lseval.query_parameters import takes
 
 HEARTBEAT_S = 60
 
 
-def seat_or_404(request: HttpRequest, queue_id: int, known: Collection[str] = ()) -> Seat:
+def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
     """The seat of the person who asks; Http404 for whoever has none or is no longer a member.
 
-    PermissionDenied for one who has become lead or researcher since, and so sees the verdicts. InputError for a
-    parameter in the address that is not among the `known`.
+    PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
     """
     user = request.user
-    seat = selectors.seat_of(user, queue_id) if isinstance(user, User) else None
-    if seat is None or seat.queue.role == LabelerRole.ADJUDICATOR:
+    found = selectors.seated(user, queue_id) if isinstance(user, User) else None
+    if found is None or found[0].queue.role == LabelerRole.ADJUDICATOR:
         raise Http404("no such queue")
-    require_access(request, seat.audit.study.slug, Role.ANNOTATOR)
-    require_known(request.GET, known)
+    seat, role = found
+    admit(request, access_by_role(seat.user, seat.audit.study, role), Role.ANNOTATOR)
     return seat
 
 
+@takes("slot", "source")
 @require_http_methods(["GET", "HEAD", "POST"])
 def label(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next item, or with `?slot=` one that the person holds or decided lately; a POST stores a label."""
-    seat = seat_or_404(request, queue_id, known=("slot", "source"))
+    seat = seat_or_404(request, queue_id)
     if request.method == "POST":
         return _submit(request, seat)
     if "slot" in request.GET:
@@ -78,7 +77,7 @@ def label_skip(request: HttpRequest, queue_id: int) -> HttpResponse:
         )
     except InputError as error:
         offered = OfferedLabel(LabelAction.SKIP, comment=given["reason"])
-        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=400)
+        return _refused_page(request, seat, slot, error, offered)
     except StaleLabelError as error:
         return _stale_page(request, seat, slot, error)
     return _go_on(request, seat, done, "Skipped.")
@@ -184,10 +183,8 @@ def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
             evidence_digest=given["evidence"] or None,
             seconds_on_task=given["seconds_on_task"],
         )
-    except InputError as error:
-        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=400)
-    except EvidenceChangedError as error:
-        return _item_page(request, seat, slot, problem=str(error), offered=offered, status=409)
+    except (InputError, EvidenceChangedError) as error:
+        return _refused_page(request, seat, slot, error, offered)
     except StaleLabelError as error:
         return _stale_page(request, seat, slot, error)
     return _go_on(request, seat, done, "Changed." if given["base_version"] else "")
@@ -217,14 +214,21 @@ def slot_of(seat: Seat, form: SlotForm) -> Slot:
     if not form.is_valid():
         names = ", ".join(sorted(form.errors))
         raise InputError(f"The request cannot be read ({names}). Reload the page and decide again.")
-    return get_object_or_404(Slot, pk=form.cleaned_data["slot"], queue_id=seat.queue_id)
+    return _slot_or_404(seat, form.cleaned_data["slot"])
 
 
 def slot_in(seat: Seat, slot_id: str) -> Slot:
     """The slot of the seat's queue that an address names. Raises Http404 for any other."""
     if not slot_id.isascii() or not slot_id.isdigit() or len(slot_id) > 18:
         raise Http404("no such item")
-    return get_object_or_404(Slot, pk=int(slot_id), queue_id=seat.queue_id)
+    return _slot_or_404(seat, int(slot_id))
+
+
+def _slot_or_404(seat: Seat, slot_id: int) -> Slot:
+    slot = selectors.slot_of_queue(seat.queue_id, slot_id)
+    if slot is None:
+        raise Http404("no such item")
+    return slot
 
 
 def _own_slot_or_404(seat: Seat, slot_id: str) -> Slot:
@@ -232,6 +236,16 @@ def _own_slot_or_404(seat: Seat, slot_id: str) -> Slot:
     if slot is None:
         raise Http404("not an item of yours")
     return slot
+
+
+def _refused_page(
+    request: HttpRequest, seat: Seat, slot: Slot, error: InputError | EvidenceChangedError, offered: OfferedLabel
+) -> HttpResponse:
+    """The item's page with what was sent and why it was refused; raises where the item is not with the person."""
+    if selectors.own_slot(seat, slot) is None:
+        raise error
+    status = 400 if isinstance(error, InputError) else 409
+    return _item_page(request, seat, slot, problem=str(error), offered=offered, status=status)
 
 
 def _stale_page(request: HttpRequest, seat: Seat, slot: Slot, error: StaleLabelError) -> HttpResponse:
@@ -255,12 +269,13 @@ def _item_page(
 ) -> HttpResponse:
     """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
     shown = item_shown(slot)
+    around = selectors.surroundings_of(seat, slot.pk)
     stored = selectors.own_version(slot, seat.user_id)
     draft = presenting.draft_of(offered, stored)
     context = {
-        **_frame(seat),
+        **_frame(seat, around.progress, around.recent, around.last),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
-        **presenting.item_fields(slot, shown, seat.user_id, draft),
+        **presenting.item_fields(slot, shown, seat, draft),
         "is_skip_offered": draft.action == LabelAction.SKIP,
         "is_earlier": stored is not None,
         "stored": presenting.version_shown(stored, shown.kind) if stored else None,
@@ -268,7 +283,7 @@ def _item_page(
         "heartbeat_s": HEARTBEAT_S,
         "final": labels.why_final(slot, seat) if stored else "",
         "may_see_verdict": seat.audit.reveal_after_submission and stored is not None and bool(stored.label),
-        "flag": presenting.flag_shown(selectors.own_flag(slot.pk, seat.user_id), slot, seat.user_id),
+        "flag": presenting.flag_shown(around.flag, slot, seat.user_id),
         "problem": problem,
         "conflict": _conflict(shown.kind, in_force, offered) if in_force else None,
     }
@@ -293,18 +308,22 @@ def _sources(seat: Seat, slot: Slot, shown: ItemShown, asked: str) -> dict[str, 
     }
 
 
-def _frame(seat: Seat) -> dict[str, Any]:
+def _frame(
+    seat: Seat, progress: selectors.Progress, recent: list[selectors.Decision], last: LabelVersion | None
+) -> dict[str, Any]:
     """What stands around every item: progress, own last decisions, and what an undo would undo."""
-    last = selectors.last_decision(seat)
     return {
         "seat": seat,
         "audit": seat.audit,
-        "progress": selectors.progress_of(seat.queue),
-        "recent": [presenting.decision_shown(decision) for decision in selectors.recent_decisions(seat)],
+        "progress": progress,
+        "recent": [presenting.decision_shown(decision) for decision in recent],
         "undo_key": presenting.request_key("undo", last.slot_id, last.number, seat.user_id) if last else None,
     }
 
 
 def _waiting(request: HttpRequest, seat: Seat) -> HttpResponse:
     waiting = selectors.waiting_in(seat.queue)
-    return render(request, "annotation/waiting.html", {**_frame(seat), "waiting": waiting})
+    frame = _frame(
+        seat, selectors.progress_of(seat.queue), selectors.recent_decisions(seat), selectors.last_decision(seat)
+    )
+    return render(request, "annotation/waiting.html", {**frame, "waiting": waiting})

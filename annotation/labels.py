@@ -9,12 +9,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 
 from annotation import leases
 from annotation.codebook import LONGEST_COMMENT, check_label
 from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelError
-from annotation.events import AuditClosedError, says_closed, share_audit, share_audit_of
+from annotation.events import AuditClosedError, says_closed, share_audit
 from annotation.evidence import evidence_of
 from annotation.labeler_selectors import RECENT_DECISIONS, is_adjudicated, last_decision, recent_decisions
 from annotation.models import (
@@ -28,9 +27,11 @@ from annotation.models import (
     Slot,
     SlotStatus,
 )
+from annotation.request_keys import request_key
 from annotation.retrying import in_one_transaction_retried
+from annotation.turns import Turn, append, turn_on
 from lseval.errors import ConflictError, InputError, NotPermittedError
-from lseval.models import User
+from lseval.models import Page, User
 
 LONGEST_TIME_ON_TASK_S: Final = 24 * 60 * 60.0
 
@@ -186,12 +187,10 @@ def store(slot_id: int, user: User, request: Request, check: Check = lambda slot
 
 
 def _store_once(slot_id: int, user: User, request: Request, check: Check) -> Submission:
-    share_audit_of(slot_id)
-    slot = Slot.objects.select_for_update(of=("self",), no_key=True).select_related("item").get(pk=slot_id)
-    seat = Seat.objects.select_related("audit", "queue").filter(queue_id=slot.queue_id, user=user).first()
+    turn = turn_on(slot_id, user.pk, request.key)
+    slot, seat, repeated = turn.slot, turn.seat, turn.repeated
     if seat is None:
         raise NotPermittedError("You have no place in this queue. Ask the study's lead for one.")
-    repeated = _repeated(user, request.key)
     if repeated is not None:
         if repeated.slot_id != slot.pk or _content(repeated) != request.offered:
             _refuse_other_content(slot, repeated, request)
@@ -199,12 +198,9 @@ def _store_once(slot_id: int, user: User, request: Request, check: Check) -> Sub
     refuse_closed(seat)
     if request.offered.action == LabelAction.LABEL:
         check_label(slot.item.kind, request.offered.label, request.offered.error_type)
-    is_late = _check_turn(slot, seat, request)
+    is_late = _check_turn(turn, seat, request)
     check(slot)
-    version = append_version(slot, seat, request, is_late=is_late)
-    if not is_late:
-        leases.let_go(slot.pk)
-    return Submission(version)
+    return Submission(append_version(slot, seat, request, is_late=is_late, pages=turn.pages))
 
 
 def _refuse_other_content(slot: Slot, stored: LabelVersion, request: Request) -> None:
@@ -213,9 +209,9 @@ def _refuse_other_content(slot: Slot, stored: LabelVersion, request: Request) ->
     raise key_taken()
 
 
-def _check_turn(slot: Slot, seat: Seat, request: Request) -> bool:
+def _check_turn(turn: Turn, seat: Seat, request: Request) -> bool:
     """Whether the decision comes too late to be in force; raises where it may not come at all."""
-    in_force = slot.versions.filter(number=slot.version).first() if slot.version else None
+    slot, in_force = turn.slot, turn.in_force
     if in_force is not None and in_force.user_id != seat.user_id:
         if request.base_version < slot.version:
             return True
@@ -226,9 +222,11 @@ def _check_turn(slot: Slot, seat: Seat, request: Request) -> bool:
     if request.base_version != slot.version:
         raise ConflictError("This page does not fit what is stored. Reload it and decide again.")
     if slot.status == SlotStatus.OPEN:
-        if not hasattr(slot, "lease"):
+        if turn.lease_of is None:
             raise ConflictError("This item has not been given to you. Go on with the next one.")
-    elif slot.pk not in {decision.slot.pk for decision in recent_decisions(seat)}:
+        if turn.lease_of != seat.user_id and not _was_given(slot, seat, request):
+            raise ConflictError("This item is with somebody else of your role now. Go on with the next one.")
+    elif slot.pk not in {decision.slot_id for decision in recent_decisions(seat)}:
         raise ConflictError(
             f"Only your last {RECENT_DECISIONS} decisions can be changed. Tell the lead what should be different."
         )
@@ -237,25 +235,31 @@ def _check_turn(slot: Slot, seat: Seat, request: Request) -> bool:
     return False
 
 
-def append_version(slot: Slot, seat: Seat, request: Request, *, is_late: bool = False) -> LabelVersion:
-    """Add a version to a locked slot, and move the slot where the version is in force.
+def _was_given(slot: Slot, seat: Seat, request: Request) -> bool:
+    """Whether the request comes from a page that the person was given while they held the item."""
+    return request.key == request_key(request.offered.action, slot.pk, request.base_version, seat.user_id)
+
+
+def append_version(
+    slot: Slot, seat: Seat, request: Request, *, is_late: bool = False, pages: Mapping[int, Page] | None = None
+) -> LabelVersion:
+    """Add a version to a locked slot; where it is in force, move the slot and end its lease.
 
     Raises EvidenceChangedError where what is shown beside the item is not what the person saw.
     """
-    evidence = evidence_of(slot.item)
+    evidence = evidence_of(slot.item, pages)
     if not is_late and request.evidence_digest not in (None, evidence.digest):
         raise EvidenceChangedError(
             "The pages shown beside this item have changed since you opened it. Look at them again, then decide."
         )
     offered = request.offered
-    version = LabelVersion.objects.create(
-        slot=slot,
-        number=(slot.versions.aggregate(last=Max("number"))["last"] or 0) + 1,
+    return append(
+        slot,
         action=offered.action,
         label=offered.label,
         error_type=offered.error_type,
         comment=offered.comment,
-        user_id=seat.user_id,
+        user=seat.user_id,
         is_simulated=seat.queue.is_simulated,
         is_late=is_late,
         codebook_version=seat.audit.codebook_version,
@@ -267,12 +271,8 @@ def append_version(slot: Slot, seat: Seat, request: Request, *, is_late: bool = 
         },
         seconds_on_task=request.seconds_on_task,
         request_key=request.key,
+        status=STATUS_AFTER[offered.action],
     )
-    if not is_late:
-        slot.version = version.number
-        slot.status = STATUS_AFTER[offered.action]
-        slot.save(update_fields=["version", "status"])
-    return version
 
 
 def _repeated(user: User, key: UUID) -> LabelVersion | None:

@@ -52,7 +52,8 @@ class CodebookForm(forms.Form):
         max_length=LONGEST_CODEBOOK,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 24}),
-        help_text="Markdown: headings, lists, tables and links. Raw HTML is shown as text.",
+        help_text="Markdown: headings, lists, tables and links. Raw HTML is shown as text. A list entry like "
+        "“- **Correct** (c): …” under the heading of its kind also describes the button.",
     )
     note = forms.CharField(label="What has changed", max_length=LONGEST_NOTE, help_text="One line.")
     audits = forms.ModelMultipleChoiceField(

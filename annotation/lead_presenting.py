@@ -25,14 +25,14 @@ _MINUTE_S, _HOUR_S = 60, 3600
 _SAID = {
     AuditAction.DRAWN: "drew the audit: {items} items",
     AuditAction.SEATED: "gave {person} a place as {role}",
-    AuditAction.SEAT_ENDED: "ended the place of {person} as {role}; {released} items came back to the queue",
+    AuditAction.SEAT_ENDED: "ended the place of {person} as {role}; items back in the queue: {released}",
     AuditAction.LEASE_RELEASED: "took item {position} of {role} back from {person}",
     AuditAction.PAUSED: "paused the audit",
     AuditAction.RESUMED: "resumed the audit",
     AuditAction.EXTENDED: "extended the audit by draw {draw}: {items} items",
     AuditAction.CODEBOOK: "put version {version} of the codebook in force, after version {before}",
     AuditAction.IMPORTED: "imported {labels} label versions of {person} as {role} from {source}",
-    AuditAction.ADJUDICATION: "queued disagreements for adjudication",
+    AuditAction.ADJUDICATION: "queued disagreements: {added} added, {removed} taken out, {open} to decide",
     AuditAction.CLOSED: "closed the audit with {open} items open",
 }
 

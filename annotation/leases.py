@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import F
 
-from annotation.events import share_audit
-from annotation.models import AuditStatus, Lease, Queue, Seat, Slot, SlotStatus
+from annotation.events import SHARE_AUDIT, shared_audit
+from annotation.models import AuditStatus, Queue, Seat, Slot, SlotStatus
 from annotation.retrying import in_one_transaction_retried
 from lseval.errors import ConflictError, NotPermittedError
 from lseval.models import User
+from lseval.plain_sql import Columns, Statement, rows_of_each
 
 LEASE_LENGTH: Final = timedelta(minutes=15)
 
@@ -46,19 +47,28 @@ LIMIT {_RUNS_LOOKED_AT}
 
 # One statement finds a free slot, locks it past other claims, and leases it. The lease's own condition is the last
 # word: a claim that read before another one committed finds the slot taken there, gets null, and tries again.
-_FREE: Final = f"""
-SELECT slot.id, slot.run_id
+_SLOT: Final = Columns(Slot, "slot")
+
+
+def _free(runs: str, condition: str = "true") -> str:
+    """The statement that finds the first free slot of an array of responses; none unless the condition holds."""
+    return f"""
+SELECT {_SLOT}
 FROM annotation_slot slot
-WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY(%(runs)s)
+WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY({runs}) AND {condition}
   AND NOT EXISTS (
       SELECT FROM annotation_lease lease
       WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp())
-ORDER BY array_position(%(runs)s, slot.run_id), slot.position
+ORDER BY array_position({runs}, slot.run_id), slot.position
 LIMIT 1
-"""  # noqa: S608 - put together from the constants above
-_CLAIM: Final = f"""
+"""  # noqa: S608 - put together from constants of this file
+
+
+def _claiming(free: str) -> str:
+    """The statement that leases what `_free` finds: the lease's slot, and the slot's columns."""
+    return f"""
 WITH free AS (
-    {_FREE}
+    {free}
     FOR NO KEY UPDATE OF slot SKIP LOCKED
 ), leased AS (
     INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
@@ -68,8 +78,45 @@ WITH free AS (
         WHERE annotation_lease.expires_at <= statement_timestamp()
     RETURNING slot_id
 )
-SELECT leased.slot_id, free.run_id FROM free LEFT JOIN leased ON leased.slot_id = free.id
+SELECT leased.slot_id, free.* FROM free LEFT JOIN leased ON leased.slot_id = free.id
+"""  # noqa: S608 - put together from constants of this file
+
+
+_FREE: Final = _free("%(runs)s")
+_CLAIM: Final = _claiming(_FREE)
+
+# A lease that ends where it began was taken back by the lead.
+_HELD: Final = """
+SELECT lease.id FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
+WHERE slot.queue_id = %(queue)s AND slot.status = 'open' AND lease.user_id = %(user)s
+    AND lease.expires_at <> lease.leased_at
+ORDER BY lease.leased_at DESC, slot.position LIMIT 1
+"""
+_IS_SERVED: Final = "EXISTS (SELECT FROM annotation_audit WHERE id = %(audit)s AND status = 'open')"
+_KEEP_HELD: Final = f"""
+UPDATE annotation_lease lease SET expires_at = statement_timestamp() + make_interval(secs => %(length)s)
+FROM annotation_slot slot
+WHERE {_IS_SERVED} AND lease.id = ({_HELD}) AND slot.id = lease.slot_id AND slot.status = 'open'
+    AND lease.user_id = %(user)s AND lease.expires_at <> lease.leased_at
+RETURNING {_SLOT}
 """  # noqa: S608 - put together from the constants above
+_LOCK_SEAT: Final = """
+SELECT seat.id, seat.run_id, audit.status, audit.seed
+FROM annotation_seat seat JOIN annotation_audit audit ON audit.id = seat.audit_id
+WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s
+FOR NO KEY UPDATE OF seat
+"""
+_OWN_RUN: Final = "ARRAY(SELECT run_id FROM annotation_seat WHERE queue_id = %(queue)s AND user_id = %(user)s)"
+_CLAIM_IN_OWN_RUN: Final = _claiming(_free(_OWN_RUN, f"{_IS_SERVED} AND NOT EXISTS ({_HELD})"))
+
+# All that most requests for the next item need, sent as one message: each statement sees what was committed while
+# the one before it waited. A lease that a crash of the database forgets costs nothing, because the item is given
+# out again and a label of whoever had it is taken all the same. So the commit does not wait for the disk; nobody is
+# told that a lease is kept before it is committed.
+_NEXT: Final[tuple[Statement | str, ...]] = (
+    "SET LOCAL synchronous_commit = off",
+    *(Statement(text) for text in (SHARE_AUDIT, _LOCK_SEAT, _KEEP_HELD, _CLAIM_IN_OWN_RUN)),
+)
 _HOLD = """
 INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
 VALUES (%(slot)s, %(user)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(length)s))
@@ -109,26 +156,35 @@ def claim_next(queue: Queue, user: User) -> Slot | None:
     Raises NotPermittedError where the person has no seat in the queue.
     """
     with transaction.atomic():
-        _commit_without_waiting()
-        share_audit(queue.audit_id)
-        seat = lock_seat(queue.pk, user)
-        if seat.audit.status != AuditStatus.OPEN:
+        given = {
+            "queue": queue.pk,
+            "user": user.pk,
+            "stage": 0,
+            "length": _LENGTH_S,
+            **shared_audit(queue.audit_id),
+        }
+        *_, seats, held, claimed = rows_of_each(_NEXT, given)
+        if not seats:
+            raise _no_seat()
+        if held:
+            return _slot_in(held[0])
+        if claimed and claimed[0][0] is not None:
+            return _slot_in(claimed[0], 1)
+        seat_id, run_id, status, seed = seats[0]
+        if status != AuditStatus.OPEN:
             return None
-        held = _held_slot(seat)
-        if held is not None and _extend(held.pk, user.pk):
-            return held
-        slot_id = _claim(seat)
-    return Slot.objects.get(pk=slot_id) if slot_id else None
+        place = {**given, "seat": seat_id, "run": run_id, "order": f"{seed} {user.pk} "}
+        with connection.cursor() as cursor:
+            return _claim(cursor, place)
 
 
-def _commit_without_waiting() -> None:
-    """Let this transaction's commit not wait for the disk.
+def _slot_in(row: Sequence[Any], at: int = 0) -> Slot:
+    slot: Slot = _SLOT.of(row, at)
+    return slot
 
-    A lease that a crash of the database forgets costs nothing: the item is given out again, and a label of whoever
-    had it is taken all the same. Nobody is told that a lease is kept before it is committed.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL synchronous_commit = off")
+
+def _no_seat() -> NotPermittedError:
+    return NotPermittedError("You have no place in this queue. Ask the study's lead for one.")
 
 
 def lock_seat(queue_id: int, user: User) -> Seat:
@@ -143,7 +199,7 @@ def lock_seat(queue_id: int, user: User) -> Seat:
         .first()
     )
     if seat is None:
-        raise NotPermittedError("You have no place in this queue. Ask the study's lead for one.")
+        raise _no_seat()
     return seat
 
 
@@ -182,40 +238,27 @@ def hold(slot_id: int, user: User) -> None:
         cursor.execute(_HOLD, {"slot": slot_id, "user": user.pk, "length": _LENGTH_S})
 
 
-def let_go(slot_id: int) -> None:
-    """End the lease of a slot that has been decided."""
-    Lease.objects.filter(slot_id=slot_id).delete()
-
-
 def peek_next(seat: Seat) -> int | None:
-    """The slot that the person is likely given after the one they hold; None where there is none.
+    """The id of the slot that the person is likely given after the one they hold; None where there is none.
 
     Nothing is leased and nobody's time begins, so that by the time they ask it may be somebody else's.
     """
     with connection.cursor() as cursor:
         for stage in _STAGES:
-            cursor.execute(_RUNS_IN_OWN_ORDER, _place(seat, stage))
+            order = f"{seat.audit.seed} {seat.user_id} "
+            place: dict[str, Any] = {"queue": seat.queue_id, "stage": stage, "seat": seat.pk, "order": order}
             own = [seat.run_id] if seat.run_id else []
-            runs = own + [run_id for (run_id,) in cursor.fetchall()]
-            cursor.execute(_FREE, {**_place(seat, stage), "runs": runs})
-            if (row := cursor.fetchone()) is not None:
-                return row[0]
+            row = None
+            if own:
+                cursor.execute(_FREE, {**place, "runs": own})
+                row = cursor.fetchone()
+            if row is None:
+                cursor.execute(_RUNS_IN_OWN_ORDER, place)
+                cursor.execute(_FREE, {**place, "runs": [run_id for (run_id,) in cursor.fetchall()]})
+                row = cursor.fetchone()
+            if row is not None:
+                return _slot_in(row).pk
     return None
-
-
-def _place(seat: Seat, stage: int) -> dict[str, Any]:
-    """Where in a queue a person looks for something free, as the statements take it."""
-    order = f"{seat.audit.seed} {seat.user_id} "
-    return {"queue": seat.queue_id, "stage": stage, "seat": seat.pk, "order": order}
-
-
-def _held_slot(seat: Seat) -> Slot | None:
-    return (
-        Slot.objects.filter(queue_id=seat.queue_id, status=SlotStatus.OPEN, lease__user_id=seat.user_id)
-        .exclude(lease__expires_at=F("lease__leased_at"))
-        .order_by("-lease__leased_at", "position")
-        .first()
-    )
 
 
 def _extend(slot_id: int, user_id: int) -> datetime | None:
@@ -225,44 +268,50 @@ def _extend(slot_id: int, user_id: int) -> datetime | None:
     return row[0] if row else None
 
 
-def _claim(seat: Seat) -> int | None:
+def _claim(cursor: Any, place: dict[str, Any]) -> Slot | None:
     for stage in _STAGES:
-        found = _claim_in(seat, stage, [seat.run_id]) if seat.run_id else None
-        found = found or _claim_elsewhere(seat, stage)
+        at_stage = {**place, "stage": stage}
+        found = _claim_in(cursor, at_stage, [place["run"]]) if place["run"] else None
+        found = found or _claim_elsewhere(cursor, at_stage)
         if found is not None:
-            slot_id, run_id = found
-            if run_id != seat.run_id:
-                Seat.objects.filter(pk=seat.pk).update(run_id=run_id)
-            return slot_id
+            if found.run_id != place["run"]:
+                cursor.execute(
+                    "UPDATE annotation_seat SET run_id = %s WHERE id = %s", [found.run_id, place["seat"]]
+                )
+            return found
     return None
 
 
-def _claim_elsewhere(seat: Seat, stage: int) -> tuple[int, int] | None:
+_OPEN: Final = """
+SELECT FROM annotation_slot WHERE queue_id = %(queue)s AND status = 'open' AND stage = %(stage)s LIMIT 1
+"""
+
+
+def _claim_elsewhere(cursor: Any, place: dict[str, Any]) -> Slot | None:
     """A slot of the first response in the person's order that has one."""
-    with connection.cursor() as cursor:
-        if not Slot.objects.filter(queue_id=seat.queue_id, status=SlotStatus.OPEN, stage=stage).exists():
+    cursor.execute(_OPEN, place)
+    if cursor.fetchone() is None:
+        return None
+    # One after the other, so that two people who begin at the same moment begin different responses.
+    cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_CHOOSING, place["queue"] % 2**31])
+    for _ in range(_MOST_TRIES):
+        cursor.execute(_RUNS_IN_OWN_ORDER, place)
+        runs = [run_id for (run_id,) in cursor.fetchall()]
+        if not runs:
             return None
-        # One after the other, so that two people who begin at the same moment begin different responses.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_CHOOSING, seat.queue_id % 2**31])
-        for _ in range(_MOST_TRIES):
-            cursor.execute(_RUNS_IN_OWN_ORDER, _place(seat, stage))
-            runs = [run_id for (run_id,) in cursor.fetchall()]
-            if not runs:
-                return None
-            if (found := _claim_in(seat, stage, runs)) is not None:
-                return found
+        if (found := _claim_in(cursor, place, runs)) is not None:
+            return found
     return None
 
 
-def _claim_in(seat: Seat, stage: int, runs: list[int]) -> tuple[int, int] | None:
-    """The first free slot of the responses, leased to the person: its id and its run's."""
-    given = {**_place(seat, stage), "runs": runs, "user": seat.user_id, "length": _LENGTH_S}
-    with connection.cursor() as cursor:
-        for _ in range(_MOST_TRIES):
-            cursor.execute(_CLAIM, given)
-            row = cursor.fetchone()
-            if row is None:
-                return None
-            if row[0] is not None:
-                return row[0], row[1]
+def _claim_in(cursor: Any, place: dict[str, Any], runs: list[int]) -> Slot | None:
+    """The first free slot of the responses, leased to the person."""
+    given = {**place, "runs": runs}
+    for _ in range(_MOST_TRIES):
+        cursor.execute(_CLAIM, given)
+        row = cursor.fetchone()
+        if row is None:
+            return None
+        if row[0] is not None:
+            return _slot_in(row, 1)
     return None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
-from annotation.codebook import QUESTIONS, Choice, label_word
+from annotation.codebook import QUESTIONS, label_word
+from annotation.codebook_meanings import meanings_in_force
 from annotation.errors import OfferedLabel
 from annotation.evidence import Call, ItemShown, RoundShown, Source, snapshot_text
 from annotation.labeler_selectors import Decision
@@ -21,31 +24,24 @@ from annotation.marking import (
     shared_words,
     word_forms,
 )
-from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Slot
+from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Seat, Slot
+from annotation.request_keys import request_key as request_key
 from lseval.domain.labels import GroupLabel, PageOutcome
+from lseval.domain.page_words import OUTCOME_WORDS
 from lseval.domain.taxonomy import ErrorType
 from lseval.rendering import render_markdown, web_link
 
-_KEYS_NAMESPACE: Final = uuid.UUID("5f0a7d3c-8e0e-4f7a-9d51-6f5f4a3ab1c2")
 _SHORT_DIGEST: Final = 12
+_LETTERS: Final = frozenset(GroupLabel)
 
-OUTCOMES: Final = {
-    PageOutcome.OK: ("read", "good"),
-    PageOutcome.EMPTY: ("empty", "caution"),
-    PageOutcome.NOT_FOUND: ("not found", "caution"),
-    PageOutcome.WALLED: ("behind a wall", "caution"),
-    PageOutcome.UNAVAILABLE: ("unavailable", "caution"),
+OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
+    **{
+        outcome: (words, "good" if outcome == PageOutcome.OK else "caution")
+        for outcome, words in OUTCOME_WORDS.items()
+    },
     "no_snapshot": ("no snapshot", "muted"),
 }
 """A page's outcome as a tag: its words and its tone."""
-
-
-def request_key(action: str, place: int, version: int, user_id: int) -> uuid.UUID:
-    """The key of a page's request.
-
-    It follows from what the page shows, so that a second click and a second window are known as the same request.
-    """
-    return uuid.uuid5(_KEYS_NAMESPACE, f"{action} {place} {version} {user_id}")
 
 
 def decision_fields(slot: Slot, shown: ItemShown, user_id: int) -> dict[str, Any]:
@@ -69,15 +65,18 @@ def draft_of(offered: OfferedLabel | None, stored: LabelVersion | None) -> Offer
     return OfferedLabel(stored.action, stored.label, stored.error_type, stored.comment)
 
 
-def item_fields(slot: Slot, shown: ItemShown, user_id: int, draft: OfferedLabel) -> dict[str, Any]:
-    """What labeling and adjudicating an item both show: the item, the choices, and the form's hidden fields."""
+def item_fields(slot: Slot, shown: ItemShown, seat: Seat, draft: OfferedLabel) -> dict[str, Any]:
+    """What labeling and adjudicating an item both show: the item, the choices, and the form's hidden fields.
+
+    What a choice means is told in the words of the codebook that is in force in the seat's audit.
+    """
     return {
-        **decision_fields(slot, shown, user_id),
+        **decision_fields(slot, shown, seat.user_id),
         "shown": shown,
         "group": group_shown(shown),
         "round": round_shown(shown),
-        "choices": choices_of(shown.kind, draft.label),
-        "error_types": error_types(draft.error_type),
+        "choices": choices_of(shown.kind, draft.label, meanings_in_force(seat.audit, shown.kind)),
+        "error_types": error_types(draft.error_type) if shown.kind == ItemKind.ROUND else (),
         "draft_values": draft,
     }
 
@@ -93,51 +92,82 @@ def flag_shown(flag: Flag | None, slot: Slot, user_id: int) -> dict[str, Any]:
     }
 
 
-def choices_of(kind: str, chosen: str) -> list[dict[str, Any]]:
-    """The buttons of a kind of item: value, word, keys, meaning, and the letter where the label has one."""
-    return [_choice(number, choice, chosen) for number, choice in enumerate(QUESTIONS[kind].choices, 1)]
+@dataclass(frozen=True, slots=True)
+class ChoiceShown:
+    """A button that decides: value, word, keys, meaning, and the letter where the label has one."""
+
+    value: str
+    word: str
+    letter: str
+    key: str
+    number: int
+    meaning: str
+    is_chosen: bool
+
+    @property
+    def keys(self) -> str:
+        return f"{self.key} {self.number}"
 
 
-def _choice(number: int, choice: Choice, chosen: str) -> dict[str, Any]:
-    return {
-        "value": choice.value,
-        "word": choice.word,
-        "letter": choice.value if choice.value in list(GroupLabel) else "",
-        "key": choice.key,
-        "keys": f"{choice.key} {number}",
-        "number": number,
-        "meaning": choice.meaning,
-        "is_chosen": choice.value == chosen,
-    }
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A key of the labeling page and what it does."""
+
+    key: str
+    does: str
 
 
-def shortcuts_of(kind: str) -> list[dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class TypeShown:
+    """One of the ten error types as an option of a list."""
+
+    value: str
+    name: str
+    is_chosen: bool
+
+
+def choices_of(kind: str, chosen: str, meanings: Mapping[str, str]) -> tuple[ChoiceShown, ...]:
+    """The buttons of a kind of item. `meanings` are by value; a label without one has an empty meaning."""
+    return tuple(
+        ChoiceShown(
+            choice.value,
+            choice.word,
+            choice.value if choice.value in _LETTERS else "",
+            choice.key,
+            number,
+            meanings.get(choice.value, ""),
+            choice.value == chosen,
+        )
+        for number, choice in enumerate(QUESTIONS[kind].choices, 1)
+    )
+
+
+@lru_cache
+def shortcuts_of(kind: str) -> tuple[Shortcut, ...]:
     """The keys of the labeling page and what they do."""
     decide = [
-        {"key": f"{choice.key} or {number}", "does": f"Decide: {choice.word}, and go on"}
+        Shortcut(f"{choice.key} or {number}", f"Decide: {choice.word}, and go on")
         for number, choice in enumerate(QUESTIONS[kind].choices, 1)
     ]
-    types = [{"key": "t", "does": "Choose the error type"}] if kind == ItemKind.ROUND else []
-    find = [{"key": "/", "does": "Find in the cited page"}] if kind == ItemKind.GROUP else []
-    return [
+    types = [Shortcut("t", "Choose the error type")] if kind == ItemKind.ROUND else []
+    find = [Shortcut("/", "Find in the cited page")] if kind == ItemKind.GROUP else []
+    return (
         *decide,
         *types,
-        {"key": "m", "does": "Write a comment"},
-        {"key": "s", "does": "Skip, with a reason"},
-        {"key": "f", "does": "Flag for the lead, with a note; again: take the flag back"},
-        {"key": "Backspace", "does": "Undo your last decision"},
+        Shortcut("m", "Write a comment"),
+        Shortcut("s", "Skip, with a reason"),
+        Shortcut("f", "Flag for the lead, with a note; again: take the flag back"),
+        Shortcut("Backspace", "Undo your last decision"),
         *find,
-        {"key": "g", "does": "Open the guidelines"},
-        {"key": "Esc", "does": "Leave a text field"},
-        {"key": "?", "does": "Show these keys"},
-    ]
+        Shortcut("g", "Open the guidelines"),
+        Shortcut("Esc", "Leave a text field"),
+        Shortcut("?", "Show these keys"),
+    )
 
 
-def error_types(chosen: str) -> list[dict[str, Any]]:
+def error_types(chosen: str) -> tuple[TypeShown, ...]:
     """The ten types as the options of a list."""
-    return [
-        {"value": kind.value, "name": kind.display_name, "is_chosen": kind.value == chosen} for kind in ErrorType
-    ]
+    return tuple(TypeShown(kind.value, kind.display_name, kind.value == chosen) for kind in ErrorType)
 
 
 def group_shown(shown: ItemShown) -> dict[str, Any]:
@@ -240,13 +270,21 @@ def open_source(sources: Collection[Source], asked: str) -> Source | None:
     return by_number.get(asked) or first_read or next(iter(sources), None)
 
 
-def decision_shown(decision: Decision) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class DecisionShown:
     """One of the person's last decisions as a line of the list."""
-    return {
-        "slot": decision.slot.pk,
-        "name": decision.name,
-        **version_shown(decision.version, decision.slot.item.kind),
-    }
+
+    slot: int
+    name: str
+    letter: str
+    word: str
+    at: datetime
+
+
+def decision_shown(decision: Decision) -> DecisionShown:
+    """See `DecisionShown`."""
+    said = version_shown(decision.version, decision.kind)
+    return DecisionShown(decision.slot_id, decision.name, said["letter"], said["word"], said["at"])
 
 
 def version_shown(version: LabelVersion, kind: str) -> dict[str, Any]:
@@ -254,7 +292,7 @@ def version_shown(version: LabelVersion, kind: str) -> dict[str, Any]:
     words = {LabelAction.SKIP: "Skipped", LabelAction.UNDO: "Undone"}
     return {
         "label": version.label,
-        "letter": version.label if version.label in list(GroupLabel) else "",
+        "letter": version.label if version.label in _LETTERS else "",
         "word": words.get(LabelAction(version.action)) or label_word(kind, version.label),
         "error_type": type_name(version.error_type),
         "comment": version.comment,
@@ -266,7 +304,7 @@ def offered_shown(offered: OfferedLabel, kind: str) -> dict[str, Any]:
     """What was sent and not stored, in the words of `version_shown`."""
     is_skip = offered.action == LabelAction.SKIP
     return {
-        "letter": offered.label if offered.label in list(GroupLabel) else "",
+        "letter": offered.label if offered.label in _LETTERS else "",
         "word": "Skipped" if is_skip else label_word(kind, offered.label),
         "error_type": type_name(offered.error_type),
         "comment": offered.comment,

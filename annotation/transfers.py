@@ -13,13 +13,13 @@ from django.db import connection, transaction
 from django.db.models import BooleanField, Case, F, Q, QuerySet, Value, When
 
 from annotation.models import Audit, LabelVersion
+from lseval.csv_cells import escaped_cell
 from lseval.models import Study
 
 CSV, JSONL = "csv", "jsonl"
 FILE_FORMATS: Final = (CSV, JSONL)
 CONTENT_TYPES: Final = {CSV: "text/csv; charset=utf-8", JSONL: "application/x-ndjson; charset=utf-8"}
 
-_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CHUNK: Final = 2000
 
 COLUMNS: Final = (
@@ -89,19 +89,6 @@ def label_lines(study: Study, audit: Audit | None, file_format: str) -> Iterator
 def count_versions(study: Study, audit: Audit | None = None) -> int:
     """How many rows `label_rows` gives."""
     return _of(study, audit).count()
-
-
-def escaped_cell(text: str) -> str:
-    """Text for a cell of CSV: a quote before what a spreadsheet would take for a formula.
-
-    A text that begins with quotes and then such a sign gets one more, so that `plain_cell` can tell them apart.
-    """
-    return f"'{text}" if text.lstrip("'").startswith(_FORMULA_SIGNS) else text
-
-
-def plain_cell(cell: str) -> str:
-    """The text that `escaped_cell` was given."""
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA_SIGNS) else cell
 
 
 def _versions(study: Study, audit: Audit | None) -> QuerySet[LabelVersion, tuple[Any, ...]]:

@@ -55,6 +55,7 @@ urlpatterns = [
         name="seat_adjudicator",
     ),
     path("queues/<int:queue_id>/adjudicate/", adjudication_views.adjudicate, name="adjudicate"),
+    path("queues/<int:queue_id>/adjudicate/skip/", adjudication_views.adjudicate_skip, name="adjudicate_skip"),
     path("queues/<int:queue_id>/adjudicate/undo/", adjudication_views.adjudicate_undo, name="adjudicate_undo"),
     path(
         "queues/<int:queue_id>/adjudicate/heartbeat/",

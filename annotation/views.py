@@ -14,7 +14,6 @@ from annotation.forms import DrawForm, SeatForm
 from lseval.access import StudyAccess, require_access
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role
-from lseval.query_parameters import require_known
 
 
 @require_GET
@@ -22,7 +21,6 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     """The study's audits for leads and researchers; for an annotator, their own queues and nothing else."""
     access = require_access(request, slug)
     if not access.sees_results:
-        require_known(request.GET)
         own_queues = labeler_selectors.queues_of(access.user, access.study)
         return render(request, "annotation/queues.html", {"own_queues": own_queues})
     context = {

@@ -52,16 +52,27 @@ def require_access(request: HttpRequest, slug: str, *roles: str) -> StudyAccess:
     user = request.user
     if not isinstance(user, User):
         raise Http404("no such study")
-    access = _access_of(user, slug)
+    return admit(request, _access_of(user, slug), *roles)
+
+
+def admit(request: HttpRequest, access: StudyAccess | None, *roles: str) -> StudyAccess:
+    """As `require_access`, for a study that has been looked up already; None where the person may not see it."""
     if access is None:
         note_denial(request, "no member of the study, or there is no such study")
         raise Http404("no such study")
     role = access.role
     request.study_access = access  # type: ignore[attr-defined]
     if roles and role not in roles:
-        note_denial(request, f"{role} of {slug}, but this is for {' or '.join(roles)}")
+        note_denial(request, f"{role} of {access.study.slug}, but this is for {' or '.join(roles)}")
         raise PermissionDenied(f"This page is for {' and '.join(f'{name}s' for name in roles)} of the study.")
     return access
+
+
+def access_by_role(user: User, study: Study, role: str | None) -> StudyAccess | None:
+    """How a person sees a study in which they have the role, None for none; a superuser is a lead everywhere."""
+    if user.is_superuser:
+        return StudyAccess(study, user, Role.LEAD)
+    return StudyAccess(study, user, role) if role else None
 
 
 def _access_of(user: User, slug: str) -> StudyAccess | None:

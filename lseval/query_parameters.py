@@ -1,12 +1,15 @@
 """What an address may ask for after its question mark. Anything else is refused, never ignored.
 
 A parameter that looks like a filter or an order could tell of columns that the person may not see; an address that
-refuses every unknown one cannot be asked.
+refuses every unknown one cannot be asked. A view says with `takes` what it may be asked for; one that says nothing
+may be asked for nothing. `lseval.site.middleware.errors_as_pages` holds every page to that before its
+view is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
 from django.http import QueryDict
 
@@ -14,6 +17,25 @@ from lseval.errors import InputError
 
 LARGEST_PAGE = 1_000_000
 _SHOWN_CHARACTERS = 40
+
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def takes(*names: str) -> Callable[[View], View]:
+    """A decorator for views: these parameters may be in the view's address, each once."""
+
+    def declare(view: View) -> View:
+        view.query_parameters = names  # type: ignore[attr-defined]
+        return view
+
+    return declare
+
+
+def taken_by(view: Callable[..., Any]) -> Collection[str]:
+    """The parameters that a view has declared with `takes`."""
+    found: Collection[str] = getattr(view, "query_parameters", ())
+    return found
 
 
 def require_known(given: QueryDict, known: Collection[str] = ()) -> None:

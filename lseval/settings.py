@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "lseval",
     "lseval.site",
     "lseval.door",
+    "lseval.sandbox",
     "annotation",
     "agreement",
 ]
@@ -187,6 +188,11 @@ EMAIL_USE_SSL = _MAIL.is_tls_from_start
 EMAIL_USE_TLS = _MAIL.is_starttls
 EMAIL_TIMEOUT = 20
 
+# Where jobs are sent; without it `manage.py work` takes them from the database.
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip()
+# Kinds of provider that the pipeline does not know itself, by the name that a study's settings give them.
+LSEVAL_PROVIDERS = {"sandbox": "lseval.sandbox.providers"}
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
@@ -200,6 +206,7 @@ STORAGES = {
 # Files are served straight from the packages: there is no collectstatic to forget.
 WHITENOISE_USE_FINDERS = True
 
+SESSION_ENGINE = "lseval.door.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

@@ -1,9 +1,17 @@
 """The WSGI application that gunicorn serves."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lseval.settings")
 
 application = get_wsgi_application()
+
+# The code of every page is loaded now, so that nobody's first page waits for it. It stays as long as the process,
+# so the garbage collector need not go through it again and again while somebody waits.
+_ = get_resolver().url_patterns
+gc.collect()
+gc.freeze()

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.csrf import csrf_failure as django_csrf_failure
 
 from lseval.access import note_denial
@@ -19,6 +20,7 @@ from lseval.models import User
 log = logging.getLogger("lseval.denials")
 LONGEST_VALUE = 300
 _REASONS = {
+    302: "not logged in",
     401: "no valid log-in or token",
     403: "the role does not allow it",
     404: "no such row, or not theirs",
@@ -27,23 +29,41 @@ _REASONS = {
 
 
 def log_denials(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Log each answer of 401, 403 and 429, and each 404 that a page gave, rather than the table of addresses."""
+    """Log each answer of 401, 403 and 429, and each 404 that a page gave, rather than the table of addresses.
+
+    Also each redirect of a stranger to the log-in, and what a page of a signed-in person may not be asked for.
+    Files, the health check and addresses that lead nowhere never come to that, so they cannot fill the log.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        status = response.status_code
-        if status in (401, 403, 429) or (status == 404 and request.resolver_match is not None):
-            why = getattr(request, "denial", "") or _REASONS[status]
-            write_denial(request, str(status), why, getattr(request, "denied_name", ""))
+        if _is_denial(request, response):
+            why = getattr(request, "denial", "") or _REASONS[response.status_code]
+            write_denial(request, str(response.status_code), why, getattr(request, "denied_name", ""))
         return response
 
     return middleware
 
 
+def _is_denial(request: HttpRequest, response: HttpResponse) -> bool:
+    status = response.status_code
+    if status == 404:
+        return request.resolver_match is not None
+    if status == 302:
+        return not _is_signed_in(request) and response["Location"].startswith(f"{reverse('login')}?next=")
+    if status == 400:
+        return _is_signed_in(request) and bool(getattr(request, "denial", ""))
+    return status in (401, 403, 429)
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    user = getattr(request, "user", None)
+    return user is not None and user.is_authenticated
+
+
 def write_denial(request: HttpRequest, what: str, why: str, who: str = "") -> None:
     """One line on a refusal. The query string is left out: a secret may have been put there by mistake."""
-    user = getattr(request, "user", None)
-    name = who or (user.get_username() if user is not None and user.is_authenticated else "nobody")
+    name = who or (request.user.get_username() if _is_signed_in(request) else "nobody")
     log.warning(
         "denied=%s who=%s from=%s method=%s path=%s why=%s",
         what,

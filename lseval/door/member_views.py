@@ -47,8 +47,11 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
     access = require_access(request, slug, Role.LEAD)
 
     def remove() -> str:
-        user = services.remove_member(access.study, member_id, access.user)
-        return f"{user.username} is no member any more."
+        removed = services.remove_member(access.study, member_id, access.user)
+        told = f"{removed.user.username} is no member any more."
+        if removed.places:
+            told += f" Their place as {', '.join(removed.places)} has ended; what they labeled stays."
+        return told
 
     return _attempt(request, access, remove)
 

@@ -3,9 +3,10 @@
 from django.urls import path
 
 from lseval.door import api, invitation_views, member_views, views
+from lseval.query_parameters import takes
 
 urlpatterns = [
-    path("login/", views.Login.as_view(), name="login"),
+    path("login/", takes("next")(views.Login.as_view()), name="login"),
     path("logout/", views.Logout.as_view(), name="logout"),
     path("password/", views.ChangePassword.as_view(), name="password_change"),
     path("password/forgotten/", views.ForgottenPassword.as_view(), name="password_reset"),

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from lseval.access import note_denial
 from lseval.errors import ConflictError, InputError, LsevalError, NotPermittedError
+from lseval.query_parameters import require_known, taken_by
 
 _STATUS = {InputError: 400, NotPermittedError: 403, ConflictError: 409}
 
@@ -39,6 +41,19 @@ class errors_as_pages:
             # PostgreSQL knows no NUL, so nothing of ours can be asked for with one. The API says so in JSON itself.
             return self._problem(request, InputError("the address holds a NUL character: ask without it."))
         return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> HttpResponse | None:
+        """Refuse what the view has not said that it may be asked for; after the log-in, before anything is read."""
+        if request.path.startswith("/api/"):
+            return None  # its views say so in JSON themselves
+        try:
+            require_known(request.GET, taken_by(view))
+        except InputError as error:
+            note_denial(request, "a parameter that the address does not know")
+            return self._problem(request, error)
+        return None
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, LsevalError):

@@ -98,8 +98,8 @@ class ModelQueue:
             lease.is_live = True
         return not lease.is_taken_back
 
-    def decide(self, pk: int, person: str, action: str, base: int) -> str:
-        """Label or skip a slot, seen at version `base`."""
+    def decide(self, pk: int, person: str, action: str, base: int, *, was_given: bool = False) -> str:
+        """Label or skip a slot, seen at version `base`; from its page where it `was_given` to the person."""
         slot = self.slots[pk]
         if person not in self.seated:
             return NOT_SEATED
@@ -111,6 +111,8 @@ class ModelQueue:
         if base != slot.version:
             return REFUSED
         if slot.status == "open" and slot.lease is None:
+            return REFUSED
+        if slot.status == "open" and slot.lease.person != person and not was_given:
             return REFUSED
         if slot.status != "open" and slot.in_force.person != person:
             return REFUSED

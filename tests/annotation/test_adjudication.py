@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,13 @@ from django.urls import reverse
 
 from agreement.selectors import RATERS as COUNTED
 from annotation import adjudication, labels, services
-from annotation.adjudication_selectors import pair_of, present_disagreements, rulings_of
+from annotation.adjudication_selectors import (
+    new_disagreements,
+    pair_of,
+    present_disagreements,
+    rulings_of,
+    skips_of,
+)
 from annotation.administration import close_audit
 from annotation.errors import PairChangedError
 from annotation.history import differences
@@ -240,6 +247,127 @@ def test_nothing_of_it_counts_as_a_raters_label(differing: Differing) -> None:
     ruling = rulings_of(differing.made.audit)[0]
     assert dict(ruling.labels) == {"H1": "C", "H2": "I"}
     assert ruling.decision.label == "I"
+
+
+class TestSkip:
+    """An adjudicator may set a disagreement aside, as a labeler may an item."""
+
+    def test_skip_needs_a_reason_is_a_version_and_decides_nothing(self, differing: Differing) -> None:
+        user = seated(differing)
+        slot = next_pair(differing, user)
+        with pytest.raises(InputError):
+            labels.skip(slot.pk, user, " ", request_key=uuid.uuid4(), base_version=0)
+        labels.skip(slot.pk, user, "page unreadable", request_key=uuid.uuid4(), base_version=0)
+        assert next_pair(differing, user) != slot
+        (skip,) = skips_of(differing.made.audit)
+        assert (skip.slot, skip.skip.comment) == (slot, "page unreadable")
+        assert rulings_of(differing.made.audit) == []
+        # Nobody has decided, so the labelers may still think again.
+        second = differing.made.h2.slots.get(item=slot.item_id)
+        submit(second, differing.made.second, "C")
+        assert differences(differing.made.audit) == []
+
+    def test_skipped_item_comes_back_with_undo(self, differing: Differing) -> None:
+        user = seated(differing)
+        slot = next_pair(differing, user)
+        labels.skip(slot.pk, user, "not now", request_key=uuid.uuid4(), base_version=0)
+        labels.undo_last(differing.queue, user, request_key=uuid.uuid4())
+        assert next_pair(differing, user) == slot
+        assert skips_of(differing.made.audit) == []
+
+    def test_pages_take_a_skip_show_it_to_the_lead_and_undo_it(self, client: Client, differing: Differing) -> None:
+        user = seated(differing)
+        client.force_login(user)
+        url = reverse("adjudicate", args=[differing.queue.pk])
+        text = client.get(url).content.decode()
+        key = re.search(r'name="request_key" value="([^"]+)"', text.split('id="skip-form"')[1])[1]
+        slot = differing.queue.slots.get(lease__user=user)
+        sent = {"slot": slot.pk, "request_key": key, "base_version": 0}
+        skip = reverse("adjudicate_skip", args=[differing.queue.pk])
+        assert client.post(skip, sent).status_code == 400
+        assert client.post(skip, {**sent, "reason": "cannot open the page"}).status_code == 302
+        assert client.post(skip, {**sent, "reason": "cannot open the page"}).status_code == 302
+        assert slot.versions.count() == 1
+        stale = {**sent, "request_key": uuid.uuid4(), "reason": "another"}
+        assert client.post(skip, stale).status_code == 409
+        page = client.get(reverse("adjudication", args=["s1", differing.made.audit.pk])).content.decode()
+        assert "cannot open the page" in page
+        opened = client.get(f"{url}?slot={slot.pk}").content.decode()
+        assert 'value="cannot open the page"' in opened
+        undo = re.search(r'id="undo-form".*?name="request_key" value="([^"]+)"', opened, re.DOTALL)[1]
+        client.post(reverse("adjudicate_undo", args=[differing.queue.pk]), {"request_key": undo})
+        slot.refresh_from_db()
+        assert slot.status == SlotStatus.OPEN
+
+    def test_skip_of_a_disagreement_with_the_machine_is_for_who_sees_verdicts(
+        self, client: Client, differing: Differing
+    ) -> None:
+        for run in differing.made.study.runs.all():
+            give_verdict(run, "C", "U")
+        seated(differing, with_automatic=True)
+        third = make_user("third", differing.made.study)
+        adjudication.seat_adjudicator(differing.made.audit, third, differing.made.lead)
+        slot = differing.queue.slots.filter(disagreement__between=Between.AUTOMATIC).first()
+        give(slot, third)
+        client.force_login(third)
+        sent = {"slot": slot.pk, "request_key": uuid.uuid4(), "base_version": 0, "reason": "x"}
+        assert client.post(reverse("adjudicate_skip", args=[differing.queue.pk]), sent).status_code == 404
+        assert not slot.versions.exists()
+
+
+class TestLaterDisagreements:
+    """Once disagreements are adjudicated, those that come up later join them by themselves."""
+
+    def relabel(self, differing: Differing, place: int, label: str) -> int:
+        item = differing.items[place]
+        slot = differing.made.h2.slots.get(item=item)
+        submit(slot, differing.made.second, label)
+        return item
+
+    def test_label_that_makes_a_difference_puts_its_item_into_the_queue(self, differing: Differing) -> None:
+        user = seated(differing)
+        for _ in range(3):
+            decide(next_pair(differing, user), user)
+        assert adjudication.claim_disagreement(differing.queue, user, sees_automatic=True) is None
+        item = self.relabel(differing, 5, "U")
+        assert new_disagreements(differing.made.audit) == {item: Between.PEOPLE}
+        slot = next_pair(differing, user)
+        assert slot.item_id == item
+        assert new_disagreements(differing.made.audit) == {}
+        event = AuditEvent.objects.filter(action="adjudication").first()
+        assert (event.by, event.detail) == (user, {"added": 1, "removed": 0, "open": 1})
+
+    def test_nothing_is_queued_before_a_lead_begins(self, differing: Differing) -> None:
+        assert set(new_disagreements(differing.made.audit)) == set(differing.items[:3])
+        assert adjudication.queue_new_disagreements(differing.made.audit, None) == 0
+        assert not Slot.objects.filter(queue__role=LabelerRole.ADJUDICATOR).exists()
+
+    def test_settled_item_with_a_history_that_differs_again_is_served_again(self, differing: Differing) -> None:
+        user = seated(differing)
+        slot = next_pair(differing, user)
+        decide(slot, user)
+        labels.undo_last(differing.queue, user, request_key=uuid.uuid4())
+        place = differing.items.index(slot.item_id)
+        self.relabel(differing, place, "C")
+        adjudication.rebuild_queue(differing.made.audit, user)
+        slot.disagreement.refresh_from_db()
+        assert slot.disagreement.is_settled
+        self.relabel(differing, place, "U")
+        assert adjudication.queue_new_disagreements(differing.made.audit, user) == 1
+        slot.disagreement.refresh_from_db()
+        assert not slot.disagreement.is_settled
+        assert differing.queue.slots.filter(item=slot.item_id).count() == 1
+
+    def test_it_finds_what_the_rebuilding_finds(self, differing: Differing) -> None:
+        audit = differing.made.audit
+        assert new_disagreements(audit) == present_disagreements(audit, with_automatic=False)
+
+    def test_page_tells_the_lead_what_is_not_queued_yet(self, client: Client, differing: Differing) -> None:
+        client.force_login(differing.made.lead)
+        page = reverse("adjudication", args=["s1", differing.made.audit.pk])
+        assert "3 items on which H1 and H2 differ are not queued yet" in client.get(page).content.decode()
+        seated(differing)
+        assert "not queued yet" not in client.get(page).content.decode()
 
 
 class TestAutomatic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 import pytest
@@ -9,15 +10,17 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation import administration, codebooks
+from annotation import adjudication, administration, codebooks
 from annotation.codebook import QUESTIONS
+from annotation.codebook_meanings import meanings_in
 from annotation.codebook_text import first_text
 from annotation.events import AuditClosedError
 from annotation.models import AuditEvent, CodebookVersion, LabelVersion
+from annotation.sampling import Plan
 from lseval.domain.taxonomy import ErrorType
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role
-from tests.annotation.making import Made, make_audit, next_slot, submit
+from tests.annotation.making import Made, give, make_audit, next_slot, submit
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +43,76 @@ def test_first_version_tells_every_label_and_every_type_with_border_and_example(
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| **")]
     assert [row[0] for row in rows] == [f"| **{kind.display_name}**" for kind in ErrorType]
     assert all(len(row) == 4 and all(cell.strip(" |") for cell in row) for row in rows)
+
+
+class TestMeanings:
+    """What the buttons say of a label is what the codebook in force says, never another version's words."""
+
+    OWN = (
+        "## Answer groups\n\nLook at the page.\n\n"
+        "- **Correct** (c): All *eleven* fields are\n  borne out. *Example:* x\n"
+        "- **incorrect**: A `cited` page disagrees.\n- Unverifiable is everything else.\n\n"
+        "## Round-group links\n\n* **Does not** (d): Nothing is shared.\n\n- **Correct** (c): of no link\n"
+        "## Elsewhere\n\n- **Unverifiable** (u): not here\n"
+    )
+
+    def test_first_version_reads_back_as_it_was_written(self) -> None:
+        found = meanings_in(first_text())
+        for kind, question in QUESTIONS.items():
+            assert found[kind] == {choice.value: choice.meaning for choice in question.choices}
+
+    def test_entries_define_the_labels_of_their_section(self) -> None:
+        assert meanings_in(self.OWN) == {
+            "group": {"C": "All eleven fields are borne out.", "I": "A cited page disagrees."},
+            "round": {},
+            "link": {"does_not": "Nothing is shared."},
+        }
+
+    def test_buttons_and_guidelines_follow_the_version_in_force(self, client: Client, made: Made) -> None:
+        client.force_login(made.first)
+        url = reverse("label", args=[made.h1.pk])
+        first = QUESTIONS["group"].choices[0].meaning
+        assert f'title="{first}"' in text_of(client, url)
+        codebooks.publish_codebook(made.study, self.OWN, "our own", made.lead, [made.audit])
+        page = text_of(client, url)
+        assert 'title="All eleven fields are borne out."' in page
+        assert not any(choice.meaning in page for choice in QUESTIONS["group"].choices)
+        # A label that this version does not define has no words of another one.
+        button = page.split('name="label" value="U"')[1].split(">")[0]
+        assert "title=" not in button
+
+    def test_lead_is_told_before_publishing_which_buttons_have_no_description(
+        self, client: Client, made: Made
+    ) -> None:
+        client.force_login(made.lead)
+        url = reverse("publish_codebook", args=["s1"])
+        own = unescape(client.post(url, {"text": self.OWN, "note": "own"}).content.decode())
+        told = own.split("will have no description")[1].split("</ul>")[0]
+        assert re.findall(r"<li>(.*?)</li>", told) == [
+            "Answer groups: Unverifiable",
+            "Rounds: Error",
+            "Rounds: No error",
+            "Rounds: Nothing to judge",
+            "Round–group links: Corresponds",
+            "Round–group links: Cannot tell",
+        ]
+        changed = client.post(url, {"text": first_text() + "\nMore.", "note": "more"}).content.decode()
+        assert "As labelers will read it" in changed
+        assert "no description" not in changed
+
+    def test_adjudicators_buttons_follow_it_too(self, client: Client) -> None:
+        made = make_audit(Plan(h2_tasks=3, link_trajectories=0, round_trajectories=0))
+        slot = made.h2.slots.first()
+        submit(give(slot, made.second), made.second, "C")
+        submit(give(made.h1.slots.get(item=slot.item_id), made.first), made.first, "I")
+        adjudication.rebuild_queue(made.audit, made.lead)
+        adjudication.seat_adjudicator(made.audit, made.lead, made.lead)
+        codebooks.publish_codebook(made.study, self.OWN, "our own", made.lead, [made.audit])
+        client.force_login(made.lead)
+        queue = made.audit.queues.get(role="adjudicator")
+        page = text_of(client, reverse("adjudicate", args=[queue.pk]))
+        assert 'title="A cited page disagrees."' in page
+        assert QUESTIONS["group"].choices[1].meaning not in page
 
 
 class TestPublish:

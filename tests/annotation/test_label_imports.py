@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation import administration
+from annotation.adjudication import rebuild_queue
 from annotation.events import AuditClosedError
 from annotation.label_files import LabelRow, RowProblem, read_label_rows
 from annotation.label_imports import ADDED, KEPT, PASSED_OVER, REFUSED, ImportReport, import_labels
@@ -21,7 +22,7 @@ from annotation.models import AuditEvent, Item, LabelVersion, Slot
 from annotation.transfers import label_lines
 from lseval.errors import InputError
 from lseval.models import User
-from tests.annotation.making import Made, expire, make_audit, next_slot, submit
+from tests.annotation.making import Made, expire, give, make_audit, next_slot, submit
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +72,30 @@ class TestImport:
         assert put(made, tmp_path, rows, made.first).rows == {KEPT: 12}
         assert LabelVersion.objects.count() == 12
         assert AuditEvent.objects.filter(action="imported").count() == 1
+
+    def test_disagreement_that_an_import_makes_is_adjudicated_as_one_made_here(
+        self, made: Made, tmp_path: Path
+    ) -> None:
+        twice = list(made.h2.slots.select_related("item__run__task", "item__run__model", "item__group"))
+        for slot in twice:
+            submit(give(slot, made.second), made.second, "C")
+        first, second = (slot.item for slot in twice[:2])
+        put(made, tmp_path, [row_of(first, "I")], made.first)
+        # Nothing before a lead has begun.
+        assert not Slot.objects.filter(queue__role="adjudicator").exists()
+        rebuild_queue(made.audit, made.lead)
+        put(made, tmp_path, [row_of(first, "I"), row_of(second, "U")], made.first, by=made.lead)
+        queued = Slot.objects.filter(queue__role="adjudicator").order_by("position")
+        assert list(queued.values_list("item_id", flat=True)) == [first.pk, second.pk]
+        event = AuditEvent.objects.filter(action="adjudication").first()
+        assert (event.by, event.detail["added"]) == (made.lead, 1)
+
+    def test_simulated_labels_are_no_disagreement_of_people(self, made: Made, tmp_path: Path) -> None:
+        item = made.h2.slots.first().item
+        submit(give(made.h2.slots.first(), made.second), made.second, "C")
+        rebuild_queue(made.audit, made.lead)
+        put(made, tmp_path, [row_of(item, "I")], None)
+        assert not Slot.objects.filter(queue__role="adjudicator").exists()
 
     def test_item_can_be_named_by_its_id(self, made: Made, tmp_path: Path) -> None:
         item = items_of(made)[3]

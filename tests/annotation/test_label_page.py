@@ -113,6 +113,7 @@ def test_same_label_from_two_windows_is_one_label(page: Labeling) -> None:
 
 
 def test_stale_window_is_shown_both_labels(page: Labeling) -> None:
+    """C03 on the page."""
     first = page.open()
     page.decide(first, "C", comment="from the first window")
     reply = page.decide(first, "U", comment="from the second window")
@@ -160,6 +161,24 @@ def test_late_label_is_told(page: Labeling, made: Made) -> None:
     reply = page.client.post(page.url, {**page.fields(first), "label": "C"}, follow=True)
     assert "late version" in reply.content.decode()
     assert slot.versions.filter(is_late=True).get().label == "C"
+
+
+def test_request_forged_for_an_item_of_a_colleague_is_refused_and_tells_nothing(client: Client, made: Made) -> None:
+    """One of the same role names a slot that they were never given, with any key and any label."""
+    held = leases.claim_next(made.h1, made.first)
+    forger = make_user("third", made.study)
+    services.seat(made.h1, forger)
+    client.force_login(forger)
+    address = reverse("label", args=[made.h1.pk])
+    sent = {"slot": held.pk, "request_key": "00000000-0000-0000-0000-000000000001", "base_version": 0}
+    for label, status in (("C", 409), ("nonsense", 400)):
+        reply = client.post(address, {**sent, "label": label})
+        assert reply.status_code == status
+        assert held.item.group.title not in reply.content.decode()
+    reply = client.post(reverse("label_skip", args=[made.h1.pk]), {**sent, "reason": ""})
+    assert reply.status_code == 400
+    assert held.item.group.title not in reply.content.decode()
+    assert not LabelVersion.objects.exists()
 
 
 def test_skip_with_reason_goes_on(page: Labeling) -> None:

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from annotation import administration, flags, labels, leases, services
 from annotation.history import differences
 from annotation.models import Flag, LabelVersion, Slot
+from annotation.request_keys import request_key
 from lseval.errors import ConflictError, NotPermittedError
 from tests.annotation.labeling_model import LATE, NOT_SEATED, OK, REFUSED, ModelQueue, ModelSlot
 from tests.annotation.making import expire, make_audit, submit
@@ -98,6 +99,19 @@ class Labeling(RuleBasedStateMachine):
         if slot.lease and not slot.lease.is_taken_back:
             expire(Slot.objects.get(pk=self.pks[place]))
             slot.lease.is_live = False
+
+    @precondition(lambda self: self.has_leases())
+    @rule(place=PLACES, label=LABELS)
+    def who_was_given_the_page_saves_though_the_other_has_taken_the_item(self, place: int, label: str) -> None:
+        held = [pk for pk, slot in self.model.slots.items() if slot.lease and slot.status == "open"]
+        if not held:
+            return
+        pk = held[place % len(held)]
+        slot = Slot.objects.get(pk=pk)
+        person = next(name for name in NAMES if name != self.model.slots[pk].lease.person)
+        key = request_key("label", pk, slot.version, self.people[person].pk)
+        expected = self.model.decide(pk, person, "label", slot.version, was_given=True)
+        assert self.outcome(lambda: submit(slot, self.people[person], label, request_key=key)) == expected
 
     @rule(person=PEOPLE, place=PLACES, label=LABELS, age=AGES)
     def submit(self, person: str, place: int, label: str, age: int) -> None:

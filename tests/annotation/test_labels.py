@@ -13,6 +13,7 @@ from annotation.errors import EvidenceChangedError, StaleLabelError
 from annotation.evidence import item_shown
 from annotation.history import State, differences, replay
 from annotation.models import AuditStatus, ItemKind, LabelVersion, Slot, SlotStatus
+from annotation.request_keys import request_key
 from annotation.sampling import Plan
 from lseval.errors import ConflictError, InputError, NotPermittedError
 from lseval.models import Page, User
@@ -59,6 +60,7 @@ def test_same_key_and_content_gives_the_first_reply_again(made: Made) -> None:
 
 
 def test_same_key_with_other_content_is_a_conflict_that_shows_both(made: Made) -> None:
+    """C02."""
     slot = next_slot(made.h1, made.first)
     key = uuid.uuid4()
     submit(slot, made.first, "C", request_key=key)
@@ -84,6 +86,7 @@ def test_two_people_may_use_the_same_key(made: Made) -> None:
 
 
 def test_stale_window_overwrites_nothing(made: Made) -> None:
+    """C03: refused with both, and none is lost."""
     slot = next_slot(made.h1, made.first)
     submit(slot, made.first, "C", comment="first window")
     with pytest.raises(StaleLabelError) as raised:
@@ -139,10 +142,26 @@ def test_first_to_submit_is_in_force_when_both_hold_the_page(made: Made) -> None
     other = make_user("third", made.study)
     services.seat(made.h1, other)
     slot = next_slot(made.h1, made.first)
+    key = request_key("label", slot.pk, slot.version, made.first.pk)
     expire(slot)
     give(slot, other)
-    assert not submit(slot, made.first, "C").is_late
+    assert not submit(slot, made.first, "C", request_key=key).is_late
     assert submit(slot, other, "I").is_late
+
+
+@pytest.mark.parametrize("action", ["label", "skip"])
+def test_item_that_is_with_a_colleague_cannot_be_decided_by_who_was_never_given_it(made: Made, action: str) -> None:
+    """B04: both are of one role, so that the slot is of their own queue; only the page of an item tells its key."""
+    forger = make_user("third", made.study)
+    services.seat(made.h1, forger)
+    slot = next_slot(made.h1, made.first)
+    others = request_key(action, slot.pk, slot.version, made.first.pk)
+    decide = {"label": labels.submit_label, "skip": labels.skip}[action]
+    for key in (uuid.uuid4(), others):
+        with pytest.raises(ConflictError, match="with somebody else"):
+            decide(slot.pk, forger, "I", request_key=key, base_version=0)
+    assert not LabelVersion.objects.exists()
+    assert not submit(slot, made.first).is_late
 
 
 def test_item_that_was_not_given_out_cannot_be_labeled(made: Made) -> None:
@@ -340,6 +359,7 @@ def test_label_keeps_what_was_visible(made: Made) -> None:
 
 
 def test_versions_replay_to_the_slots_state(made: Made) -> None:
+    """C11; the state machine holds it after every step of any history."""
     slot = next_slot(made.h1, made.first)
     submit(slot, made.first, "C")
     labels.undo_last(made.h1, made.first, request_key=uuid.uuid4())

@@ -20,7 +20,7 @@ from tests.annotation.making import GROUPS_ONLY, Made, add_link, give, make_audi
 from tests.annotation.test_blinding import FORBIDDEN_TABLES
 from tests.factories import give_verdict, make_run, make_study, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("as_written")]
 CANARY = "canary-of-the-verdict"
 
 

@@ -16,7 +16,8 @@ from django.urls import reverse
 
 from annotation import labels
 from annotation.models import LabelVersion
-from annotation.transfers import COLUMNS, count_versions, escaped_cell, label_lines, plain_cell
+from annotation.transfers import COLUMNS, count_versions, label_lines
+from lseval.csv_cells import escaped_cell, plain_cell
 from lseval.models import Role
 from tests.annotation.making import Made, make_audit, next_slot, submit
 from tests.factories import make_user

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation import adjudication, services
+from annotation import adjudication, leases, services
 from annotation.models import Flag, LabelVersion, Slot, SlotStatus
 from annotation.sampling import Plan
 from lseval.models import User
@@ -118,6 +118,55 @@ def test_draft_survives_a_lost_connection(context: BrowserContext, live_server: 
     page.goto(url)
     expect(page.locator("textarea[name=comment]")).to_have_value("written before the tunnel")
     assert stored() == []
+
+
+def drafts(page: Page) -> list[str]:
+    return page.evaluate("Object.entries(localStorage).filter(([key]) => key.startsWith('lseval-draft')).flat()")
+
+
+def test_drafts_are_forgotten_at_the_log_out_in_every_window(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    page.goto(url)
+    page.fill("textarea[name=comment]", "between me and this item")
+    page.reload()
+    expect(page.locator("textarea[name=comment]")).to_have_value("between me and this item")
+    other = context.new_page()
+    other.goto(url)
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login/**")
+    assert drafts(page) == []
+    # The window that was left open keeps nothing either.
+    other.fill("textarea[name=comment]", "typed after the log-out")
+    assert drafts(page) == []
+
+
+def test_draft_is_shown_to_nobody_else_who_uses_the_browser(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    page.goto(url)
+    page.fill("textarea[name=comment]", "mine alone")
+    slot = made.h1.slots.get(lease__user=made.first)
+    # The session ends without a log-out, and the next person is given the very same item.
+    context.clear_cookies()
+    third = make_user("third", made.study)
+    services.seat(made.h1, third)
+    made.h1.slots.exclude(pk=slot.pk).update(status="skipped")
+    leases.hold(slot.pk, third)
+    theirs = log_in(context, live_server, third)
+    theirs.goto(url)
+    expect(theirs.locator("textarea[name=comment]")).to_have_value("")
+    assert "mine alone" not in theirs.content()
+    # It is there again for whoever wrote it.
+    context.clear_cookies()
+    leases.hold(slot.pk, made.first)
+    back = log_in(context, live_server, made.first)
+    back.goto(url)
+    expect(back.locator("textarea[name=comment]")).to_have_value("mine alone")
 
 
 def test_keys_do_nothing_while_the_next_item_loads(
@@ -364,7 +413,7 @@ def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: Liv
     for place, slot in enumerate(made.h1.slots.order_by("position")):
         submit(give(slot, made.first), made.first, "C", comment="one view")
         other = made.h2.slots.get(item=slot.item_id)
-        submit(give(other, made.second), made.second, "I" if place < 2 else "C", comment="another view")
+        submit(give(other, made.second), made.second, "I" if place < 3 else "C", comment="another view")
     adjudication.rebuild_queue(made.audit, made.lead)
     adjudication.seat_adjudicator(made.audit, made.lead, made.lead)
     page = log_in(sized, live_server, made.lead)
@@ -377,6 +426,18 @@ def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: Liv
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.keyboard.press("c")
     expect(page.locator("#reason")).to_be_focused()
+    page.locator("#reason").blur()
+    page.keyboard.press("s")
+    page.keyboard.type("the page does not open")
+    no_violations(page)
+    press(page, "Enter")
+    assert list(LabelVersion.objects.filter(action="skip").values_list("comment", flat=True)) == [
+        "the page does not open"
+    ]
+    press(page, "Backspace")
+    page.keyboard.press("s")
+    page.keyboard.type("the page still does not open")
+    press(page, "Enter")
     for _ in range(2):
         page.fill("#reason", "the page says 1971")
         page.locator("#reason").blur()
@@ -384,6 +445,7 @@ def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: Liv
     assert "All decided" in page.content()
     page.goto(f"{live_server.url}/studies/s1/audit/{made.audit.pk}/adjudication/")
     assert page.get_by_text("the page says 1971").count() == 2
+    assert page.get_by_text("the page still does not open").count() == 1
     no_violations(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert watched.complaints == []

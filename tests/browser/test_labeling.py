@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @dataclass(frozen=True)
 class Place:
-    """A server with an evaluated study of six runs, an audit, and h1 in a seat."""
+    """A server with an evaluated study of ten runs, an audit, and h1 in a seat."""
 
     url: str
     study: Study
@@ -34,11 +34,11 @@ class Place:
 @pytest.fixture
 def place(live_server) -> Place:
     study = make_study()
-    for task in ("t1", "t2", "t3"):
+    for task in ("t1", "t2", "t3", "t4", "t5"):
         for model in ("m1", "m2"):
             make_run(study, task, model)
     evaluate(study)
-    plan = Plan(tasks=3, responses_per_task=2, h2_tasks=1, link_trajectories=0, round_trajectories=0)
+    plan = Plan(tasks=5, responses_per_task=2, h2_tasks=1, link_trajectories=0, round_trajectories=0)
     audit = create_audit(study, plan, 1, "A", None)
     for role in (LabelerRole.H1, LabelerRole.H2):
         seat(queue_of(audit, role), make_user(role.lower(), study))
@@ -64,21 +64,21 @@ def progress(page: Page) -> str:
 
 
 def wait_until_done(page: Page, number: int) -> None:
-    """Until the page says that so many of the twelve items are done."""
-    text = f"{number} of 12 done" if number < 12 else "All done"
+    """Until the page says that so many of the twenty items are done."""
+    text = f"{number} of 20 done" if number < 20 else "All done"
     page.wait_for_function("text => document.querySelector('main').innerText.includes(text)", arg=text)
     page.wait_for_load_state("load")  # a key pressed before the scripts are there is lost
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_twelve_items_by_keyboard_alone_with_undo(browser: Browser, place: Place, width: int) -> None:
+def test_twenty_items_by_keyboard_alone_with_undo(browser: Browser, place: Place, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 844})
     watched = signed_in(context, place, "h1")
     page = watched.page
     page.goto(place.address_of("H1"))
-    keys = ["c", "i", "u", "1", "2", "3"] * 2
+    keys = [*["c", "i", "u", "1", "2", "3"] * 3, "c", "i"]
     for number, key in enumerate(keys):
-        assert f"{number} of 12" in progress(page)
+        assert f"{number} of 20" in progress(page)
         if number == 3:
             page.keyboard.press("Backspace")
             wait_until_done(page, 2)
@@ -87,10 +87,10 @@ def test_twelve_items_by_keyboard_alone_with_undo(browser: Browser, place: Place
         page.keyboard.press(key)
         wait_until_done(page, number + 1)
     slots = queue_of(place.audit, LabelerRole.H1).slots
-    assert slots.filter(status="labeled").count() == 12
+    assert slots.filter(status="labeled").count() == 20
     assert LabelVersion.objects.filter(action="undo").count() == 1
     in_force = [slot.versions.get(number=slot.version).label for slot in slots.order_by("position")]
-    assert sorted(in_force) == sorted(["C", "I", "U"] * 4)
+    assert sorted(in_force) == sorted([*["C", "I", "U"] * 6, "C", "I"])
     assert watched.complaints == []
     context.close()
 
@@ -152,10 +152,10 @@ def test_pages_are_accessible_and_break_no_policy(
 def test_the_way_from_the_last_label_to_the_agreement_page(context: BrowserContext, place: Place) -> None:
     page = signed_in(context, place, "h1").page
     page.goto(place.address_of("H1"))
-    for number in range(12):
+    for number in range(20):
         page.keyboard.press("c")
         wait_until_done(page, number + 1)
     page.locator("header form button[type=submit]").click()
     page = signed_in(context, place, "lead").page
     page.goto(f"{place.url}/studies/s1/agreement/?labels=people")
-    assert "12 of 12 groups labeled by H1" in page.locator("main").inner_text()
+    assert "20 of 20 groups labeled by H1" in page.locator("main").inner_text()

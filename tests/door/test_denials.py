@@ -30,7 +30,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 
 
 def test_a_foreign_study_is_logged(world: World, lines) -> None:
-    signed_in(world.outsider).get(reverse("outcome", args=["s1"]) + "?secret=1", REMOTE_ADDR="192.0.2.4")
+    signed_in(world.outsider).get(reverse("outcome", args=["s1"]) + "?task=secret", REMOTE_ADDR="192.0.2.4")
     (line,) = lines()
     assert re.match(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} WARNING lseval.denials denied=404 ", line)
     assert 'who="s1-outsider" from=192.0.2.4 method="GET" path="/studies/s1/outcome/"' in line
@@ -80,8 +80,32 @@ def test_what_is_allowed_or_leads_nowhere_is_not_logged(world: World, lines) -> 
     signed_in(world.lead).get(reverse("outcome", args=["s1"]))
     Client().get(reverse("login"))
     Client().get("/wp-login.php")
-    Client().get(reverse("studies"))
+    for address in ("/healthz/", "/static/lseval/css/lseval.css", "/static/nothing.css", "/favicon.ico"):
+        Client().get(address)
+    signed_in(world.annotator).get(reverse("study_home", args=["s1"]))
     assert lines() == []
+
+
+def test_a_stranger_who_is_sent_to_the_login_is_logged(world: World, lines) -> None:
+    for method, address in (("get", reverse("outcome", args=["s1"])), ("post", reverse("invite", args=["s1"]))):
+        reply = getattr(Client(), method)(address + "?audit=lst_" + "a" * 64, REMOTE_ADDR="192.0.2.4")
+        assert reply.status_code == 302
+        assert f'denied=302 who="nobody" from=192.0.2.4 method="{method.upper()}" path="{address}"' in lines()[-1]
+        assert "not logged in" in lines()[-1]
+    assert len(lines()) == 2
+    assert not any("lst_a" in line for line in lines())
+
+
+def test_a_filter_that_a_page_does_not_have_is_refused_and_logged(world: World, lines) -> None:
+    url = reverse("label", args=[world.queue.pk])
+    assert signed_in(world.annotator).get(f"{url}?h1_label__value=C").status_code == 400
+    (line,) = lines()
+    assert 'denied=400 who="s1-annotator"' in line
+    assert "a parameter that the address does not know" in line
+    assert "h1_label" not in line
+    # Nobody's mistyped address at the log-in is a denial.
+    assert Client().get("/login/?utm_source=x").status_code == 400
+    assert len(lines()) == 1
 
 
 def test_a_used_link_is_logged_without_its_token(world: World, lines) -> None:

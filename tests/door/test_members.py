@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 
 import pytest
 from django.core.management import call_command
@@ -10,6 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from annotation.adjudication import rebuild_queue, seat_adjudicator
+from annotation.administration import close_audit
+from annotation.labels import submit_label
+from annotation.leases import claim_next
+from annotation.models import LabelVersion, Queue, Seat
 from annotation.sampling import Plan
 from annotation.services import create_audit, queue_of, seat
 from lseval.door.invitations import invite
@@ -67,6 +73,71 @@ def test_change_of_role_holds_from_the_next_request(client: Client, study: Study
     assert "no-store" in page["Cache-Control"]
     remove_member(study, member(study, researcher).pk, lead)
     assert client.get(reverse("outcome", args=[study.slug])).status_code == 404
+
+
+class TestPlaces:
+    """A place in an audit ends with the membership, or the role, that allowed it."""
+
+    @pytest.fixture
+    def queue(self, study: Study, annotator: User) -> Queue:
+        make_run(study)
+        queue = queue_of(create_audit(study, Plan(), 1, "A", None), "H1")
+        seat(queue, annotator)
+        return queue
+
+    def test_removal_frees_what_was_held_and_keeps_labels(
+        self, client: Client, study: Study, lead: User, annotator: User, queue: Queue
+    ) -> None:
+        labeled = claim_next(queue, annotator)
+        submit_label(labeled.pk, annotator, "C", request_key=uuid.uuid4(), base_version=0)
+        held = claim_next(queue, annotator)
+        client.force_login(lead)
+        address = reverse("member_remove", args=[study.slug, member(study, annotator).pk])
+        page = client.post(address, follow=True).content.decode()
+        assert "h1 is no member any more. Their place as H1 in A has ended; what they labeled stays." in page
+        assert not Seat.objects.filter(user=annotator).exists()
+        assert LabelVersion.objects.get().user == annotator
+        other = make_user("h3", study, Role.ANNOTATOR)
+        seat(queue, other)
+        assert claim_next(queue, other) == held
+        audit = client.get(reverse("audit", args=[study.slug])).content.decode()
+        assert "ended the place of h1 as H1; items back in the queue: 1" in audit
+
+    @pytest.mark.parametrize("role", ["lead", "researcher"])
+    def test_role_that_sees_verdicts_ends_a_labelers_place(
+        self, study: Study, lead: User, annotator: User, queue: Queue, role: str
+    ) -> None:
+        change_role(study, member(study, annotator).pk, role, lead)
+        assert not Seat.objects.filter(user=annotator).exists()
+
+    def test_lead_who_adjudicates_keeps_that_place_only_as_lead(
+        self, study: Study, lead: User, queue: Queue
+    ) -> None:
+        other = make_user("second", study, Role.LEAD)
+        rebuild_queue(queue.audit, lead)
+        for person in (lead, other):
+            seat_adjudicator(queue.audit, person, lead)
+        change_role(study, member(study, other).pk, Role.RESEARCHER, lead)
+        assert list(Seat.objects.filter(queue__role="adjudicator").values_list("user", flat=True)) == [lead.pk]
+
+    def test_closed_audit_stays_as_it_is(self, study: Study, lead: User, annotator: User, queue: Queue) -> None:
+        close_audit(queue.audit, lead)
+        removed = remove_member(study, member(study, annotator).pk, lead)
+        assert removed.places == ()
+        assert Seat.objects.filter(user=annotator).exists()
+        assert not study.memberships.filter(user=annotator).exists()
+
+    def test_other_studies_are_left_alone(self, study: Study, lead: User, annotator: User, queue: Queue) -> None:
+        elsewhere = make_study("s2")
+        make_run(elsewhere)
+        elsewhere.memberships.create(user=annotator, role=Role.ANNOTATOR)
+        seat(queue_of(create_audit(elsewhere, Plan(), 1, "A", None), "H2"), annotator)
+        remove_member(study, member(study, annotator).pk, lead)
+        assert list(Seat.objects.filter(user=annotator).values_list("audit__study__slug", flat=True)) == ["s2"]
+
+    def test_command_that_sets_a_role_ends_them_too(self, study: Study, annotator: User, queue: Queue) -> None:
+        call_command("add_member", "s1", "h1", "researcher")
+        assert not Seat.objects.filter(user=annotator).exists()
 
 
 @pytest.mark.parametrize("route", ["member_role", "member_remove"])

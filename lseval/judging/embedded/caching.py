@@ -20,4 +20,4 @@ def kept_by_text(size: Callable[[Any], int]) -> Callable[[Callable[[str], Kept]]
     A count of texts would not do: a page may have a hundred characters or a million. Safe among threads.
     """
     kept: LRUCache[str, Any] = LRUCache(MOST_KEPT_CHARS, getsizeof=size)
-    return cached(kept, lock=RLock())
+    return cached(kept, lock=RLock(), info=True)

@@ -19,9 +19,6 @@ NOT_FOUND: Final = "not_found"
 SUPPORT_THRESHOLD: Final = 0.45
 """A claim with at least this support is supported. Chosen on the dev part of WiCE."""
 
-PARTIAL_THRESHOLD: Final = -0.7
-"""An unsupported claim above this is called partly borne out. Chosen there too."""
-
 _TOPIC_THRESHOLD: Final = 0.5
 _PASSAGES: Final = 3
 
@@ -43,11 +40,6 @@ class Finding:
     missing_names: tuple[str, ...] = ()
     missing_quantities: tuple[str, ...] = ()
     conflict: Conflict | None = None
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether the claim is not supported but partly borne out."""
-        return self.status != SUPPORTED and self.support > PARTIAL_THRESHOLD
 
     @property
     def missing(self) -> tuple[str, ...]:

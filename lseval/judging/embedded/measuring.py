@@ -1,22 +1,24 @@
 """How often the embedded Stage 1 judge agrees with people, on claims that people have labelled.
 
 The rows are those of WiCE (Kamoi et al., 2023, "WiCE: Real-World Entailment for Claims in Wikipedia"): a claim, the
-cited page as sentences, and one of three labels. `SUPPORT_THRESHOLD` and `PARTIAL_THRESHOLD` were chosen on its dev
-part, so figures on that part flatter the judge a little.
+cited page as sentences, and one of three labels. `SUPPORT_THRESHOLD` and the weights of `partly` were chosen on its
+dev part, so figures on that part flatter the judge a little; `fitting` cross-validates.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Self
 
 from lseval.domain.evidence import EvidencePage
 from lseval.domain.labels import GroupLabel
 from lseval.domain.trajectory import RubricRecord
-from lseval.judging.embedded.checking import check_claim
 from lseval.judging.embedded.claims import claims_of_group
+from lseval.judging.embedded.partly import is_partly_borne_out
 from lseval.judging.embedded.passages import page_index
 from lseval.judging.embedded.stage1 import verify_group
 
@@ -36,6 +38,11 @@ class Measured:
 
     counts: Mapping[tuple[str, str], int]
 
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Self:
+        """The counts of pairs."""
+        return cls(Counter(pairs))
+
     @property
     def rows(self) -> int:
         return sum(self.counts.values())
@@ -47,14 +54,15 @@ class Measured:
     @property
     def three_way_kappa(self) -> float | None:
         """Cohen's kappa over the three degrees: None for no row, or where chance alone gives full agreement."""
-        if self.three_way_accuracy is None:
-            return None
-        people, judge = Counter[str](), Counter[str]()
-        for (theirs, own), count in self.counts.items():
-            people[theirs] += count
-            judge[own] += count
-        chance = sum(people[degree] * judge[degree] for degree in DEGREES) / self.rows**2
-        return None if chance == 1 else (self.three_way_accuracy - chance) / (1 - chance)
+        return _kappa(self.counts)
+
+    @property
+    def two_way_kappa(self) -> float | None:
+        """Cohen's kappa of supported against the rest, undefined as `three_way_kappa`."""
+        counts = Counter[tuple[str, str]]()
+        for (people, judge), count in self.counts.items():
+            counts[str(people == SUPPORTED), str(judge == SUPPORTED)] += count
+        return _kappa(counts)
 
     @property
     def two_way_accuracy(self) -> float | None:
@@ -85,7 +93,7 @@ class Measured:
 
 def measure(rows: Iterable[Mapping[str, Any]]) -> Measured:
     """The judge's degrees beside people's, over rows with `claim`, `evidence` (a list of sentences) and `label`."""
-    return Measured(Counter((str(row["label"]), degree(row["claim"], "\n".join(row["evidence"]))) for row in rows))
+    return Measured.of((str(row["label"]), degree(row["claim"], "\n".join(row["evidence"]))) for row in rows)
 
 
 def degree(claim: str, page: str) -> str:
@@ -93,8 +101,28 @@ def degree(claim: str, page: str) -> str:
     verdict = verify_group("", RubricRecord(1), "", claim, {}, [EvidencePage("page", "", page)])
     if verdict.label == GroupLabel.CORRECT:
         return SUPPORTED
-    findings = (check_claim(piece, page_index(page)) for piece in claims_of_group("", claim, {}))
-    return PARTIALLY if any(finding.is_partial for finding in findings) else NOT
+    pieces = claims_of_group("", claim, {})
+    return PARTIALLY if any(is_partly_borne_out(piece, page_index(page)) for piece in pieces) else NOT
+
+
+def read_wice(folder: Path) -> Iterator[dict[str, Any]]:
+    """The rows of the dev part: `claim`, `evidence` (a list of sentences), `label` and `meta`."""
+    with (folder / "claim.dev.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _kappa(counts: Mapping[tuple[str, str], int]) -> float | None:
+    rows = sum(counts.values())
+    if not rows:
+        return None
+    people, judge = Counter[str](), Counter[str]()
+    for (theirs, own), count in counts.items():
+        people[theirs] += count
+        judge[own] += count
+    agreed = sum(count for (theirs, own), count in counts.items() if theirs == own) / rows
+    chance = sum(people[degree] * judge[degree] for degree in people) / rows**2
+    return None if chance == 1 else (agreed - chance) / (1 - chance)
 
 
 def _share(part: int, whole: int) -> float | None:

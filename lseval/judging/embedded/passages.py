@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lseval.judging.embedded.caching import kept_by_text
-from lseval.judging.embedded.text import sentence_spans, tokens
+from lseval.judging.embedded.text import form_set, sentence_spans
 
 MOST_CHARS: Final = 1_000_000
 """No more of a page than this is indexed."""
@@ -36,7 +36,7 @@ class PageIndex:
         self._numbers_by_form: dict[str, list[int]] = defaultdict(list)
         body = text[:MOST_CHARS]
         for number, (start, end) in enumerate(sentence_spans(body)):
-            forms = frozenset(token.form for token in tokens(body[start:end]))
+            forms = form_set(body[start:end])
             self.passages.append(Passage(number, start, end, forms))
             for form in forms:
                 self._numbers_by_form[form].append(number)

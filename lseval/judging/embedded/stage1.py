@@ -15,6 +15,7 @@ from lseval.judging.embedded.claims import Claim, claims_of_group
 from lseval.judging.embedded.conditions import Broken, broken_condition
 from lseval.judging.embedded.meeting import untold
 from lseval.judging.embedded.namesakes import is_only_set_apart
+from lseval.judging.embedded.partly import is_partly_borne_out
 from lseval.judging.embedded.passages import page_index
 from lseval.judging.embedded.required import missing_fields
 
@@ -153,7 +154,7 @@ def _decide(findings: Sequence[Finding], faults: _Faults) -> tuple[GroupLabel, s
         return GroupLabel.INCORRECT, f"The response does not supply the required field “{name}”."
     weights = {SUPPORTED: 0, NOT_FOUND: 0, CONTRADICTED: 0}
     for finding in sentences:
-        weights[finding.status] += _weight(finding)
+        weights[finding.status] += weight_of(finding)
     unsupported = [finding for finding in findings if finding.status != SUPPORTED]
     if sentences and weights[SUPPORTED] < SUPPORTED_SHARE * sum(weights.values()):
         worst = next(finding for finding in sentences if finding.status != SUPPORTED)
@@ -172,7 +173,8 @@ def _decide(findings: Sequence[Finding], faults: _Faults) -> tuple[GroupLabel, s
     return GroupLabel.CORRECT, "The cited pages bear out the claim."
 
 
-def _weight(finding: Finding) -> int:
+def weight_of(finding: Finding) -> int:
+    """How much a sentence counts among a group's: one, and one more for each name, number and date."""
     told = finding.claim.quantities
     return 1 + len(finding.claim.names) + len(told.numbers) + len(told.dates)
 
@@ -183,13 +185,20 @@ def _claim_check(finding: Finding, page: EvidencePage) -> ClaimCheck:
         quotation = Quotation(page.key, page.text[finding.start : finding.end], finding.start, finding.end)
     if finding.conflict:
         note = f"The page says “{finding.conflict.told}”, the claim “{finding.conflict.claimed}”."
-    elif finding.status == NOT_FOUND and finding.missing:
-        note = f"Not found nearby: {', '.join(_short(name) for name in finding.missing[:5])}."
     elif finding.status == NOT_FOUND:
-        note = "Too few of its words stand together on the page."
+        note = _what_lacks(finding, page)
     else:
         note = ""
     return ClaimCheck(finding.claim.text, finding.status, quotation, note)
+
+
+def _what_lacks(finding: Finding, page: EvidencePage) -> str:
+    if finding.missing:
+        lacking = f"Not found nearby: {', '.join(_short(name) for name in finding.missing[:5])}."
+    else:
+        lacking = "Too few of its words stand together on the page."
+    is_partly = finding.claim.kind == "statement" and is_partly_borne_out(finding.claim, page_index(page.text))
+    return f"Borne out in part. {lacking}" if is_partly else lacking
 
 
 def _lacks(finding: Finding) -> str:

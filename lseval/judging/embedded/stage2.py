@@ -148,6 +148,30 @@ def judge_round_b(
     )
 
 
+def trace_all_at_once(
+    question: str, groups: Sequence[GroupUnderAudit], rounds: Sequence[RoundUnderAudit]
+) -> tuple[int, ...]:
+    """All rounds in the order in which an incorrect group's content came in with them, the likeliest first.
+
+    The simplest way to point at one round: no threshold, no second judge, the whole run seen at once. A round counts
+    by how much more of a group's content it holds than any round before it, by the best of the incorrect groups;
+    of equal rounds the earlier one comes first. Rounds with which nothing new came in are left out, so that a
+    response without an incorrect group gives none.
+    """
+    asked = frozenset(token_forms(question))
+    contents = [_content(group, asked) for group in groups if group.label == GroupLabel.INCORRECT]
+    most = [0.0] * len(contents)
+    gains: list[tuple[float, int]] = []
+    for round_ in rounds:
+        forms = _round_forms(round_)
+        shares = [_held(weights, forms) for weights in contents]
+        gain = max((share - before for share, before in zip(shares, most, strict=True)), default=0.0)
+        if gain > 0:
+            gains.append((-gain, round_.number))
+        most = [max(pair) for pair in zip(shares, most, strict=True)]
+    return tuple(number for _, number in sorted(gains))
+
+
 def _statements_with_facts(question: str, text: str) -> list[Claim]:
     """The claims of the agent's words that state a fact which the question does not give."""
     asked = frozenset(token_forms(question))

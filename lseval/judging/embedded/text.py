@@ -64,6 +64,13 @@ def token_forms(text: str) -> list[str]:
     return [token.form for token in tokens(text)]
 
 
+def form_set(text: str) -> frozenset[str]:
+    """The forms of a text's tokens, each once: quicker than `tokens`, for what is read only for its words."""
+    if not text.isascii():
+        return frozenset(token.form for token in tokens(text))
+    return frozenset(normal_form(word[:_LONGEST_WORD]) for word in set(_TOKEN.findall(text))) - {""}
+
+
 @lru_cache(maxsize=100_000)
 def normal_form(word: str) -> str:
     """The form by which a spaced word is compared; empty for a stopword."""

@@ -1,5 +1,6 @@
 /* `data-draft="key"` on a form keeps what is typed into its `data-draft-field` fields over a reload or a lost
-   connection, until the server has taken it. */
+   connection, until the server has taken it or the person logs out. The key begins with the person's id, so that
+   nobody else who uses this browser is shown it. */
 
 const PREFIX = "lseval-draft-";
 
@@ -22,8 +23,13 @@ if (form) {
   const draft = JSON.parse(local((storage) => storage.getItem(key)) ?? "{}");
   for (const field of fields) if (!field.value && draft[field.name]) field.value = draft[field.name];
 
+  let isKept = true;
+  addEventListener("storage", (event) => {
+    if (event.key === "lseval-logged-out" && form.dataset.draft.startsWith(`${event.newValue}-`)) isKept = false;
+  });
+
   form.addEventListener("input", (event) => {
-    if (!event.target.matches("[data-draft-field]")) return;
+    if (!isKept || !event.target.matches("[data-draft-field]")) return;
     const values = Object.fromEntries(fields.map((field) => [field.name, field.value]));
     local((storage) => storage.setItem(key, JSON.stringify(values)));
   });
