@@ -2,7 +2,7 @@
 
 from lseval.models.jobs import Job, JobKind, JobState
 from lseval.models.ledger import Call, CallKind, Phase, StoredMessage
-from lseval.models.outcome import AnswerGroup, Citation, Rubric, Verdict
+from lseval.models.outcome import AnswerGroup, Citation, Rubric, SecondVerdict, Verdict
 from lseval.models.process import FailureNode, Judgement, Link, RoundConsensus
 from lseval.models.study import EvaluatedModel, Membership, Role, Study, Task, User
 from lseval.models.trajectory import (
@@ -41,6 +41,7 @@ __all__ = [
     "RoundConsensus",
     "Rubric",
     "Run",
+    "SecondVerdict",
     "StoredMessage",
     "Study",
     "Task",

@@ -20,7 +20,7 @@ class JobKind(models.TextChoices):
 
 
 class JobState(models.TextChoices):
-    """Where a job stands. A parked job was started `MOST_CLAIMS` times and took its worker down each time."""
+    """Where a job stands. A parked job took its worker down each time that it was started."""
 
     WAITING = "waiting", "waiting"
     CLAIMED = "claimed", "in work"
@@ -34,7 +34,9 @@ class Job(models.Model):
 
     A claim that ran out may be taken by anyone: the worker is gone or hangs. `claim` counts the claims, and a
     worker whose number is no longer the job's has lost it. `not_before` holds a delay, so that no message has to.
-    `sent_at` is when the broker was last told of it.
+    `sent_at` is when the broker was last told of it. `lost_claims` counts the claims in a row that ran out without
+    one more reply in the ledger, which held `replies_when_lost` of the job's at the last of them. `worked_s` is the
+    time that workers have spent on it, over all claims.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="jobs")
@@ -48,6 +50,9 @@ class Job(models.Model):
     claimed_until = models.DateTimeField(null=True, blank=True)
     not_before = models.DateTimeField(db_default=Now())
     sent_at = models.DateTimeField(null=True, blank=True)
+    lost_claims = models.PositiveIntegerField(default=0)
+    replies_when_lost = models.PositiveIntegerField(default=0)
+    worked_s = models.FloatField(default=0)
     progress = models.JSONField(default=dict, blank=True)
     error_code = models.CharField(max_length=60, blank=True)
     error_message = models.TextField(blank=True)
@@ -56,7 +61,11 @@ class Job(models.Model):
 
     class Meta:
         ordering: ClassVar = ["id"]
-        indexes: ClassVar = [models.Index(fields=["study", "kind", "state"], name="jobs_by_state")]
+        indexes: ClassVar = [
+            models.Index(fields=["study", "kind", "state"], name="jobs_by_state"),
+            models.Index(fields=["not_before", "id"], name="jobs_waiting", condition=models.Q(state="waiting")),
+            models.Index(fields=["claimed_until"], name="jobs_claimed", condition=models.Q(state="claimed")),
+        ]
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["study", "kind", "task", "model", "run"], name="one_job_per_subject", nulls_distinct=False

@@ -51,6 +51,9 @@ class Call(models.Model):
     kind = models.CharField(max_length=10, choices=CallKind.choices, default=CallKind.CHAT)
     task = models.ForeignKey(Task, models.CASCADE, null=True, related_name="+", db_index=False)
     model = models.ForeignKey(EvaluatedModel, models.CASCADE, null=True, related_name="+", db_index=False)
+    role = models.CharField(
+        max_length=60, blank=True, db_default="", help_text="who asked, and about what: stage1:G3, stage2_a:R12"
+    )
     digest = models.CharField(max_length=64, help_text="SHA-256 of the canonical request")
     repeat = models.PositiveIntegerField(default=0)
     attempt = models.PositiveIntegerField(default=1)

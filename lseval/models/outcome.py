@@ -85,24 +85,51 @@ class Citation(models.Model):
         return not self.url
 
 
-class Verdict(models.Model):
-    """Stage 1's label of a group, and the words on the pages that it rests on.
+class Opinion(models.Model):
+    """What a judge of Stage 1 says of a group, and the words on the pages that it rests on.
 
     `claims` is a list of {claim, status, note, quotation}, where a quotation is {page, text, start, end} and
-    `page` the snapshot's id. `pages` lists {id, digest} of every snapshot the judge was given.
+    `page` the snapshot's id. `pages` lists {id, digest} of every snapshot the judge was given. `code` names the reason
+    of an unjudged group, `flags` how the opinion was come by (repaired, page_cut, quotation_dropped). `repeat` counts
+    how often a person had it judged once more.
     """
 
-    group = models.OneToOneField(AnswerGroup, models.CASCADE, related_name="verdict")
     label = models.CharField(max_length=8, choices=[(value, value) for value in VERDICT_LABELS])
     reason = models.TextField()
+    code = models.CharField(max_length=30, blank=True, default="")
     claims = models.JSONField(default=list)
+    flags = models.JSONField(default=list, blank=True)
     pages = models.JSONField(default=list)
     judge = models.CharField(max_length=200)
     judge_version = models.CharField(max_length=100)
+    repeat = models.PositiveIntegerField(default=0)
     judged_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class Verdict(Opinion):
+    """Stage 1's label of a group, by the judge that counts."""
+
+    group = models.OneToOneField(AnswerGroup, models.CASCADE, related_name="verdict")
 
     class Meta:
         constraints: ClassVar = [
             models.CheckConstraint(name="verdict_label_is_known", condition=models.Q(label__in=VERDICT_LABELS)),
             models.CheckConstraint(name="verdict_has_a_reason", condition=~models.Q(reason="")),
+        ]
+
+
+class SecondVerdict(Opinion):
+    """A second judge's label of a group, for the agreement between judges; no score and no link rests on it."""
+
+    group = models.OneToOneField(AnswerGroup, models.CASCADE, related_name="second_verdict")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="second_verdict_label_is_known", condition=models.Q(label__in=VERDICT_LABELS)
+            ),
+            models.CheckConstraint(name="second_verdict_has_a_reason", condition=~models.Q(reason="")),
         ]

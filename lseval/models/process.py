@@ -23,6 +23,8 @@ class Judgement(models.Model):
     verdict = models.CharField(max_length=10, choices=[(str(value), str(value)) for value in VERDICTS])
     error_type = models.CharField(max_length=40, blank=True)
     explanation = models.TextField(blank=True)
+    code = models.CharField(max_length=30, blank=True, default="", help_text="why the round is left unjudged")
+    flags = models.JSONField(default=list, blank=True)
     groups = models.ManyToManyField(AnswerGroup, related_name="judgements", blank=True)
     judge = models.CharField(max_length=200)
     judge_version = models.CharField(max_length=100)

@@ -91,6 +91,7 @@ def test_raw_and_escaped_characters_of_a_path_share_one_key() -> None:
         "https://example.org/a\x00b",
         "https://example.org/a\nb",
         "https://[::1/",
+        "https://[v1.x]/",
         "https://example.org/\ud800",
         "https://" + "a" * 300 + ".example/",
     ],
