@@ -6,12 +6,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lseval.settings")
+LAKES = Path(__file__).resolve().parent / "tarn_lakes"
 REPEATS = 3
 
 
@@ -52,9 +54,8 @@ def _runs_per_second() -> float:
     from lseval.formats import read_runs
     from lseval.models import Study
     from lseval.pipeline.import_runs import import_run
-    from lseval.site.demo.build import DATA
 
-    records = [row.record for row in read_runs(DATA / "runs.jsonl") if row.record is not None]
+    records = [row.record for row in read_runs(LAKES / "runs.jsonl") if row.record is not None]
     with transaction.atomic():
         study = Study.objects.create(slug="bench-import", name="Bench")
         begin = time.perf_counter()

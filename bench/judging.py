@@ -1,8 +1,8 @@
 """How often the embedded Stage 1 judge is right, beside always giving the commonest label, and how fast it is.
 
-Two sets: the demo's answer groups, whose truth is that of a made-up world, and the dev part of WiCE, labelled by
-people (looked for under `LSEVAL_SHARED`, else beside the checkout; where it is absent a line says so). Ratios are
-our figure over the baseline's.
+Two sets: the answer groups of `bench/tarn_lakes`, a made-up world written by hand, and the dev part of WiCE,
+labelled by people (looked for under `LSEVAL_SHARED`, else beside the checkout; where it is absent a line says so).
+Ratios are our figure over the baseline's.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lseval.judging.embedded.measuring import SUPPORTED, measure
 from lseval.judging.embedded.stage1 import verify_group
 
 ROOT = Path(__file__).resolve().parents[1]
-DEMO = ROOT / "lseval" / "site" / "demo_data"
+LAKES = ROOT / "bench" / "tarn_lakes"
 SHARED = Path(os.environ.get("LSEVAL_SHARED", ROOT.parent / "shared"))
 WICE = SHARED / "data" / "wice" / "claim.dev.jsonl"
 
 LOOKED_AT = frozenset({"ferries-tarn-lakes", "observatories-harrow", "festival-merrow"})
-"""The demo tasks whose errors were read while the rules were written. The others were only counted."""
+"""The tasks whose errors were read while the rules were written. The others were only counted."""
 
 REPEATS = 5
 
@@ -39,20 +39,20 @@ Counts = Counter[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Case:
-    """One answer group of the demo with all that the judge is given, and its true label."""
+    """One answer group of the Tarn Lakes with all that the judge is given, and its true label."""
 
     task: str
     truth: str
     arguments: tuple[str, RubricRecord, str, str, Mapping[str, str], tuple[EvidencePage, ...]]
 
 
-def demo_cases() -> list[Case]:
-    """The answer groups of the demo's runs, grouped as the program groups them, in order."""
-    truth = json.loads((DEMO / "truth.json").read_text(encoding="utf-8"))
+def lake_cases() -> list[Case]:
+    """The answer groups of the Tarn Lakes runs, grouped as the program groups them, in order."""
+    truth = json.loads((LAKES / "truth.json").read_text(encoding="utf-8"))
     cases = []
-    for row in read_runs(DEMO / "runs.jsonl"):
+    for row in read_runs(LAKES / "runs.jsonl"):
         if row.record is None or row.record.rubric is None:
-            raise ValueError(f"the demo data cannot be read: {row.message or 'a task without a rubric'}")
+            raise ValueError(f"the Tarn Lakes cannot be read: {row.message or 'a task without a rubric'}")
         labels = truth[f"{row.record.task_key}|{row.record.model_name}"]
         cases += list(_cases(row.record, row.record.rubric, [unit["label"] for unit in labels]))
     return cases
@@ -81,7 +81,7 @@ def entry(
     return found | ({"ratio": value / baseline} if value is not None and baseline else {})
 
 
-def _demo_entry(name: str, counts: Counts) -> dict[str, Any]:
+def _lake_entry(name: str, counts: Counts) -> dict[str, Any]:
     rows = sum(counts.values())
     by_truth = Counter[str]()
     for (truth, _), count in counts.items():
@@ -99,13 +99,13 @@ def _demo_entry(name: str, counts: Counts) -> dict[str, Any]:
     )
 
 
-def _on_demo(cases: list[Case]) -> Iterator[dict[str, Any]]:
+def _on_lakes(cases: list[Case]) -> Iterator[dict[str, Any]]:
     parts: dict[bool, Counts] = {True: Counter(), False: Counter()}
     for case in cases:
         parts[case.task in LOOKED_AT][case.truth, str(verify_group(*case.arguments).label)] += 1
-    yield _demo_entry("demo, tasks not looked at", parts[False])
-    yield _demo_entry("demo, tasks looked at", parts[True])
-    yield _demo_entry("demo, all tasks", parts[True] + parts[False])
+    yield _lake_entry("Tarn Lakes, tasks not looked at", parts[False])
+    yield _lake_entry("Tarn Lakes, tasks looked at", parts[True])
+    yield _lake_entry("Tarn Lakes, all tasks", parts[True] + parts[False])
 
 
 def _on_wice() -> Iterator[dict[str, Any]]:
@@ -143,12 +143,12 @@ def _speed(cases: list[Case]) -> dict[str, Any]:
         for case in cases:
             verify_group(*case.arguments)
         taken.append(time.perf_counter() - began)
-    return entry("judging: Stage 1 speed, demo groups", len(cases) / min(taken), None, "groups/s", rows=len(cases))
+    return entry("judging: Stage 1 speed, Tarn Lakes", len(cases) / min(taken), None, "groups/s", rows=len(cases))
 
 
 def run() -> Iterator[dict[str, Any]]:
     """Yields one entry per figure; each has `value`, `unit` and `baseline`, or says why it was `skipped`."""
-    cases = demo_cases()
-    yield from _on_demo(cases)
+    cases = lake_cases()
+    yield from _on_lakes(cases)
     yield from _on_wice()
     yield _speed(cases)

@@ -170,6 +170,18 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "lseval.door.api_errors.as_problem",
 }
+SPECTACULAR_SETTINGS = {
+    "TITLE": "LongSearchEval",
+    "DESCRIPTION": "A study's rows, exports and reports for other programs. It only reads; docs/api.md explains it.",
+    "VERSION": "1",
+    "SERVE_PUBLIC": True,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "token": {"type": "http", "scheme": "bearer", "description": "an API token of your account's page"},
+            "session": {"type": "apiKey", "in": "cookie", "name": "sessionid"},
+        }
+    },
+}
 KNOX_TOKEN_MODEL = "lseval_door.ApiToken"  # noqa: S105
 # Its migrations make its own table of tokens even where another model stands in for it.
 MIGRATION_MODULES = {"knox": None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.urls import reverse
 
@@ -10,6 +10,7 @@ from lseval.access import StudyAccess
 
 _TABS = (
     ("study_home", "Home"),
+    ("collection", "Collection"),
     ("outcome", "Outcome"),
     ("process", "Process"),
     ("audit", "Audit"),
@@ -17,8 +18,13 @@ _TABS = (
     ("report", "Report"),
 )
 _LEAD_TABS = (*_TABS, ("members", "Members"))
+_SANDBOX_TAB = ("validity", "Validity")
 _LABELER_TABS = (("audit", "Your queues"),)
 _UNDER = {
+    "import_runs": "study_home",
+    "costs": "collection",
+    "evaluation": "outcome",
+    "run_group": "outcome",
     "run": "outcome",
     "observation": "outcome",
     "page": "outcome",
@@ -33,6 +39,8 @@ _UNDER = {
     "codebook_version": "audit",
     "publish_codebook": "audit",
     "invite": "members",
+    "tables": "report",
+    "compare": "report",
     "agreement_people": "agreement",
     "agreement_process": "agreement",
     "agreement_study": "agreement",
@@ -42,11 +50,21 @@ _UNDER = {
 }
 
 
-def study_tabs(access: StudyAccess, url_name: str | None) -> list[dict[str, Any]]:
-    """The tabs that the person's role opens: {label, url, is_current}."""
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One of a study's pages."""
+
+    label: str
+    url: str
+    is_current: bool
+
+
+def study_tabs(access: StudyAccess, url_name: str | None) -> tuple[Tab, ...]:
+    """The tabs that the person's role opens."""
     current = _UNDER.get(url_name or "", url_name)
+    tabs: tuple[tuple[str, str], ...]
     tabs = _LEAD_TABS if access.is_lead else _TABS if access.sees_results else _LABELER_TABS
-    return [
-        {"label": label, "url": reverse(name, args=[access.study.slug]), "is_current": name == current}
-        for name, label in tabs
-    ]
+    if access.sees_results and access.study.settings.get("sandbox"):
+        place = tabs.index(("report", "Report"))
+        tabs = (*tabs[:place], _SANDBOX_TAB, *tabs[place:])
+    return tuple(Tab(label, reverse(name, args=[access.study.slug]), name == current) for name, label in tabs)

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from django.test import Client
 
+from annotation.labels import submit_label
 from annotation.leases import claim_next
-from annotation.models import Audit, Queue, Slot
+from annotation.models import Audit, LabelVersion, Queue, Slot
+from annotation.request_keys import request_key
 from annotation.sampling import Plan
 from annotation.services import create_audit, queue_of, seat
 from lseval.domain.trajectory import ToolCallRecord, TurnRecord
-from lseval.models import FailureNode, Judgement, Link, Role, RoundConsensus, Run, Study, User
+from lseval.models import FailureNode, Judgement, Link, Role, RoundConsensus, Run, SecondVerdict, Study, User
 from tests.factories import PAGE_TEXT, give_verdict, make_run, make_study, make_user
 
 
@@ -109,3 +111,18 @@ def give_judgements(
             run=run, round=found, error_type=error_type or "unassigned", is_type_agreed=bool(error_type)
         )
         Link.objects.bulk_create(Link(run=run, node=node, round=found, group=group) for group in named)
+
+
+def give_label(world: World) -> LabelVersion:
+    """A label of the annotator on the slot that they hold, made once."""
+    found = LabelVersion.objects.filter(slot=world.slot).first()
+    if found is not None:
+        return found
+    key = request_key("label", world.slot.pk, 0, world.annotator.pk)
+    return submit_label(world.slot.pk, world.annotator, "C", request_key=key, base_version=0).version
+
+
+def give_second_verdict(world: World) -> SecondVerdict:
+    """A second judge's verdict on the run's first group, made once."""
+    given = {"label": "I", "reason": "set by a test", "judge": "second", "judge_version": "1"}
+    return SecondVerdict.objects.get_or_create(group=world.run.answer_groups.all()[0], defaults=given)[0]

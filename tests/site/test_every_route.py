@@ -13,11 +13,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 
+from lseval.domain.web import FetchedPage
 from lseval.door.invitations import invite
-from lseval.models import Role, ToolCall
-from tests.site.building import World, make_world, signed_in
+from lseval.models import PageSource, Role, ToolCall
+from lseval.pipeline.snapshots import save_page
+from lseval.query_parameters import taken_by
+from lseval.site.api.resources import LISTS
+from lseval.site.api.rows import Rows
+from tests.site.building import World, give_label, give_second_verdict, make_world, signed_in
 
 NO_TOKEN = "00000000-0000-4000-8000-000000000000"
 LOGIN = "login"
@@ -53,6 +58,14 @@ def _page(world: World) -> list[Any]:
     return [world.study.slug, world.run.pages.first().pk]
 
 
+def _kept_page(world: World) -> list[Any]:
+    page = FetchedPage(
+        "https://ferries.example/kept", "ok", text="Opened in 1962.", content=b"<p>Opened in 1962.</p>"
+    )
+    save_page(world.study, page, PageSource.FETCHED)
+    return [world.study.slug, world.study.pages.get(source=PageSource.FETCHED).pk]
+
+
 def _audit(world: World) -> list[Any]:
     return [world.study.slug, world.audit.pk]
 
@@ -80,18 +93,54 @@ def _results(args: Callable[[World], list[Any]] = _study) -> Route:
     return Route(200, 200, 403, 404, LOGIN, args)
 
 
+def _api(args: Callable[[World], list[Any]] = _study) -> Route:
+    """Rows of a study by the API: for leads and researchers only."""
+    return Route(200, 200, 403, 404, 401, args)
+
+
+def _first_of(view: type[Rows]) -> Callable[[World], list[Any]]:
+    """The address of the first row of a list; a label and a second verdict are made where there is none yet."""
+
+    def args(world: World) -> list[Any]:
+        if view.operation == "labels":
+            give_label(world)
+        if view.operation == "second_verdicts":
+            give_second_verdict(world)
+        return [world.study.slug, view().rows(world.study).order_by("pk")[0].pk]
+
+    return args
+
+
 ROUTES: dict[str, Route] = {
     "studies": Route(200, 200, 200, 200, LOGIN),
+    "new_study": Route(403, 403, 403, 403, LOGIN),
     "login": Route(302, 302, 302, 302, 200),
     "logout": Route(302, 302, 302, 302, 302, method="post"),
     "healthz": Route(200, 200, 200, 200, 200),
     "styleguide": Route(200, 200, 200, 200, 200),
     "study_home": Route(200, 200, 302, 404, LOGIN, _study),
+    "import_runs": Route(200, 403, 403, 404, LOGIN, _study),
+    "collection": _results(),
+    "collection_progress": Route(302, 302, 403, 404, LOGIN, _study),
+    "collection_act": Route(302, 403, 403, 404, LOGIN, _study, "post"),
+    "costs": _results(),
+    "evaluation": _results(),
+    "evaluation_progress": Route(302, 302, 403, 404, LOGIN, _study),
+    "evaluation_act": Route(302, 403, 403, 404, LOGIN, _study, "post"),
+    "run_group": _results(lambda world: [*_run(world), 1]),
+    "judge_group_again": Route(302, 302, 403, 404, LOGIN, lambda world: [*_run(world), 1], "post"),
     "outcome": _results(),
     "run": _results(_run),
+    "run_round": _results(lambda world: [*_run(world), 2]),
     "observation": _results(_call),
     "page": _results(_page),
+    "page_layout": _results(_kept_page),
     "process": _results(),
+    "validity": _results(),
+    "tables": _results(),
+    "table_file": _results(lambda world: [world.study.slug, "a6", "csv"]),
+    "figure_file": _results(lambda world: [world.study.slug, "a3", "svg"]),
+    "compare": _results(),
     "report": _results(),
     "report_json": _results(),
     "report_md": _results(),
@@ -114,6 +163,18 @@ ROUTES: dict[str, Route] = {
     "api_me": Route(200, 200, 200, 200, 401),
     "api_studies": Route(200, 200, 200, 200, 401),
     "api_study": Route(200, 200, 200, 404, 401, _study),
+    "api": Route(200, 200, 200, 200, LOGIN),
+    "api_schema": Route(200, 200, 200, 200, 401),
+    **{f"api_{view.operation}": _api() for view, _ in LISTS.values()},
+    **{f"api_{view.operation}_one": _api(_first_of(view)) for view, _ in LISTS.values()},
+    "api_progress": _api(),
+    "api_own_progress": Route(200, 200, 200, 404, 401, _study),
+    "api_own_labels": Route(200, 200, 200, 404, 401, _study),
+    "api_agreement": _api(),
+    "api_reports": _api(),
+    "api_report": _api(lambda world: [world.study.slug, "study"]),
+    "api_exports": _api(),
+    "api_export": _api(lambda world: [world.study.slug, "links", "csv"]),
     # the annotation app: a queue opens to those only who sit in it
     "audit": Route(200, 200, 200, 404, LOGIN, _study),
     "draw_audit": Route(200, 403, 403, 404, LOGIN, _study),
@@ -141,12 +202,13 @@ ROUTES: dict[str, Route] = {
     "rebuild_adjudication": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
     "seat_adjudicator": Route(302, 403, 403, 404, LOGIN, _audit, "post"),
     "adjudicate": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk]),
+    "adjudicate_skip": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk], "post"),
     "adjudicate_undo": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk], "post"),
     "adjudicate_heartbeat": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk], "post"),
     "adjudicate_page": Route(404, 404, 404, 404, LOGIN, _source),
     # the agreement app
     "agreement": _results(),
-    "agreement_json": _results(),
+    "agreement_file": _results(lambda world: [world.study.slug, "all", "json"]),
     "agreement_groups": _results(),
     "agreement_people": _results(),
     "agreement_process": _results(),
@@ -154,12 +216,12 @@ ROUTES: dict[str, Route] = {
     "agreement_leaderboard": _results(),
     "agreement_items": _results(),
     "agreement_responses": Route(400, 400, 403, 404, LOGIN, _study),
-    "agreement_numbers": _results(),
-    "agreement_tables": _results(lambda world: [world.study.slug, "md"]),
     "agreement_figure": _results(lambda world: [world.study.slug, "intervals", "svg"]),
     "agreement_leaderboard_figure": _results(lambda world: [world.study.slug, "as", "svg"]),
 }
 FORMS = {
+    "import_runs",
+    "new_study",
     "password_change",
     "password_reset",
     "invitation",
@@ -225,6 +287,11 @@ def test_every_answer_forbids_scripts_and_frames_of_others_and_is_kept_by_no_cac
         response = _ask(world, name, person)
         policy = response["Content-Security-Policy"]
         assert "default-src 'none'" in policy
+        if name == "page_layout" and response.status_code == 200:  # made for a frame of the snapshot's page
+            assert "script-src" not in policy
+            assert "sandbox" in policy
+            assert "frame-ancestors 'self'" in policy
+            continue
         assert "script-src 'self';" in policy + ";"
         assert "style-src 'self';" in policy + ";"
         assert "frame-ancestors 'none'" in policy
@@ -258,7 +325,10 @@ def test_a_study_that_is_not_there_looks_like_one_of_others(world: World, name: 
     assert _without_token(others.content) == _without_token(nowhere.content)
 
 
-@pytest.mark.parametrize("name", ["run", "page", "observation"])
+@pytest.mark.parametrize(
+    "name",
+    ["run", "page", "page_layout", "observation", *(name for name in ROUTES if re.fullmatch("api_.*_one", name))],
+)
 def test_a_row_of_another_study_is_not_found_under_ones_own(world: World, name: str) -> None:
     other = make_world("s2")
     args = [world.study.slug, *ROUTES[name].args(other)[1:]]
@@ -271,6 +341,36 @@ def test_a_row_of_another_study_is_not_found_under_ones_own(world: World, name: 
 def test_a_page_that_reads_accepts_no_post(world: World, name: str) -> None:
     response = signed_in(world.lead).post(reverse(name, args=ROUTES[name].args(world)))
     assert response.status_code == 405
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_parameter_that_no_page_knows_is_refused(world: World, name: str) -> None:
+    """B02: nothing can be filtered or ordered by a column; what is not known is refused and never ignored."""
+    route = ROUTES[name]
+    address = reverse(name, args=route.args(world))
+    for person in PEOPLE:
+        for query in ("h1_label__value=C&zzz=1", "ordering=auto_conf"):
+            client = signed_in(getattr(world, person, None))
+            response = getattr(client, route.method)(f"{address}?{query}")
+            expected = getattr(route, person)
+            if expected == LOGIN or (name == "logout" and person == "anonymous"):
+                assert response.status_code == 302
+            elif expected == 401:
+                assert response.status_code == 401
+            else:
+                assert response.status_code == 400
+                assert b"does not know" in response.content
+
+
+@pytest.mark.parametrize("name", [name for name, route in ROUTES.items() if route.method == "get"])
+def test_a_parameter_that_a_page_knows_is_given_once(world: World, name: str) -> None:
+    if name.startswith("api_"):
+        return
+    address = reverse(name, args=ROUTES[name].args(world))
+    for known in taken_by(resolve(address).func):
+        response = signed_in(world.lead).get(f"{address}?{known}=1&{known}=2")
+        assert response.status_code == 400
+        assert b"may be given once only" in response.content
 
 
 def test_logout_needs_a_post_and_ends_the_session(world: World) -> None:

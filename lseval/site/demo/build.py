@@ -1,12 +1,10 @@
-"""The demo study: trajectories written for it, both stages, an audit, simulated labels beside open queues."""
+"""The demo study: simulated agents on a made-up web, both stages, an audit, simulated labels beside open queues."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.conf import settings
@@ -14,26 +12,28 @@ from django.db import transaction
 
 from agreement.reporting import audit_report
 from agreement.selectors import SIMULATED
-from annotation.models import Audit, Item, ItemKind, LabelerRole
-from annotation.sampling import Plan
+from annotation.models import Audit, LabelerRole
 from annotation.services import create_audit, queue_of, seat
 from annotation.simulation import simulate_labels
-from lseval.domain.labels import LinkLabel
 from lseval.errors import SettingsError
-from lseval.formats import read_runs
-from lseval.models import Study, User
+from lseval.models import EvaluatedModel, Study, Task, User
 from lseval.pipeline.evaluation import Steps, evaluate, stage_counts, unwatched
-from lseval.pipeline.import_runs import counts_of, import_run
+from lseval.pipeline.import_runs import counts_of
 from lseval.pipeline.studies import find_or_create_study
+from lseval.pipeline.study_files.schema import ModelSettings, StudySettings
+from lseval.sandbox.providers import tasks_of
+from lseval.sandbox.truth import record_truth
+from lseval.site.demo.collecting import cells_to_collect, collect_demo
 from lseval.site.demo.logins import Login, ensure_logins
+from lseval.site.demo.sizes import DemoSize
+from lseval.site.demo.true_labels import true_labels
 
-SLUG = "demo"
 AUDIT = "First audit"
-DATA = Path(__file__).resolve().parent.parent / "demo_data"
-_PLAN = Plan(tasks=6, responses_per_task=4, h2_tasks=3, link_trajectories=12, round_trajectories=0)
-_SEED = 946
+WORLD_SEED = 946
+_DRAW_SEED = 946
 _LABEL_SEED = 2026
 _ERROR_RATES = {LabelerRole.H1: 0.02, LabelerRole.H2: 0.05}
+_PRICES = {"input_usd_per_mtok": "1.00", "cached_usd_per_mtok": "0.10", "output_usd_per_mtok": "6.00"}
 
 Watch = Callable[[str, int], AbstractContextManager[Steps]]
 
@@ -48,11 +48,14 @@ class Demo:
     is_new: bool
 
 
-def build_demo(*, fresh: bool = False, watch: Watch = unwatched) -> Demo:
+def build_demo(size: DemoSize, *, fresh: bool = False, watch: Watch = unwatched) -> Demo:
     """Make the demo study, or find it as it is with the labels that people gave; `fresh` makes it anew.
+
+    Cut short, it goes on where it was when it is called again.
 
     Raises:
         SettingsError: the program runs as a deployment, where made-up users with passwords in a file have no place.
+        DemoError: a run could not be made.
     """
     if not settings.IS_LOCAL:
         raise SettingsError(
@@ -60,22 +63,27 @@ def build_demo(*, fresh: bool = False, watch: Watch = unwatched) -> Demo:
             "unset DATABASE_URL and LSEVAL_PRODUCTION."
         )
     if fresh:
-        remove_demo()
-    study, _ = find_or_create_study(SLUG, "Demo: the Tarn Lakes and beyond", is_demo=True)
-    _import(study, watch)
+        remove_demo(size.slug)
+    study = _study(size)
+    waiting = cells_to_collect(study)
+    if waiting:
+        with watch("Collection: runs made", waiting) as steps:
+            collect_demo(study, size.processes, steps)
+    with watch("Truth: runs recorded", study.runs.filter(truth__isnull=True).count()) as steps:
+        record_truth(study, steps.advance)
     evaluate(study, watch=watch)
     logins = ensure_logins(study, settings.ENVIRONMENT.var)
     audit = study.audits.filter(name=AUDIT).first()
     is_new = audit is None
     if audit is None:
-        audit = _draw(study)
+        audit = _draw(study, size)
     return Demo(study, audit, logins, is_new)
 
 
-def remove_demo() -> None:
-    """Delete the demo study with everything in it, and its simulated labelers."""
+def remove_demo(slug: str) -> None:
+    """Delete a demo study with everything in it, and its simulated labelers."""
     with transaction.atomic():
-        study = Study.objects.filter(slug=SLUG, is_demo=True).first()
+        study = Study.objects.filter(slug=slug, is_demo=True).first()
         if study is None:
             return
         simulated = list(
@@ -85,51 +93,45 @@ def remove_demo() -> None:
         User.objects.filter(pk__in=simulated).delete()
 
 
-def _import(study: Study, watch: Watch) -> None:
-    rows = list(read_runs(DATA / "runs.jsonl"))
-    with watch("Importing runs", len(rows)) as steps:
-        for row in rows:
-            if row.record is None:
-                raise SettingsError(f"the demo's data are damaged: {row.message}")
-            import_run(study, row.record, source_format="lseval", source_name="runs.jsonl")
-            steps.advance()
+@transaction.atomic
+def _study(size: DemoSize) -> Study:
+    """The study with its tasks and models; one that was there is left as it is."""
+    study, is_new = find_or_create_study(size.slug, size.name, is_demo=True)
+    if not is_new:
+        return study
+    study.description = size.description
+    study.settings = StudySettings.model_validate(
+        {
+            "search": {"provider": "sandbox"},
+            "fetch": {"provider": "sandbox"},
+            "sandbox": {"seed": WORLD_SEED, "tasks": size.tasks},
+            "audit": asdict(size.plan),
+        }
+    ).stored()
+    study.save(update_fields=["description", "settings"])
+    Task.objects.bulk_create(Task(study=study, **task) for task in tasks_of(WORLD_SEED, size.tasks))
+    EvaluatedModel.objects.bulk_create(
+        EvaluatedModel(
+            study=study,
+            name=profile.name,
+            family=profile.family,
+            settings=ModelSettings.model_validate(
+                {"provider": "sandbox", "model": profile.name, "price": _PRICES}
+            ).stored(),
+        )
+        for profile in size.models
+    )
+    return study
 
 
 @transaction.atomic
-def _draw(study: Study) -> Audit:
-    audit = create_audit(study, _PLAN, _SEED, AUDIT, User.objects.get(username="lead"))
-    truth = _truth(study)
+def _draw(study: Study, size: DemoSize) -> Audit:
+    audit = create_audit(study, size.plan, _DRAW_SEED, AUDIT, User.objects.get(username="lead"))
+    truth = true_labels(study)
     for role in (LabelerRole.H1, LabelerRole.H2):
         seat(queue_of(audit, role), User.objects.get(username=role.lower()))
         simulate_labels(audit, role, truth, _LABEL_SEED, _ERROR_RATES[role])
     return audit
-
-
-def _truth(study: Study) -> Callable[[Item], str | None]:
-    """What a perfect labeler would say, from the labels kept beside the trajectories.
-
-    A link corresponds where its round speaks of the group: where the group's title stands in its words.
-    """
-    written = json.loads((DATA / "truth.json").read_text())
-    by_run = {
-        run.pk: [unit["label"] for unit in written[f"{run.task.key}|{run.model.name}"]]
-        for run in study.runs.select_related("task", "model")
-    }
-
-    def label(item: Item) -> str | None:
-        if item.kind == ItemKind.GROUP and item.group is not None:
-            return by_run[item.run_id][item.group.number - 1]
-        if item.kind == ItemKind.LINK and item.group is not None and item.round is not None:
-            words = " ".join(
-                f"{turn.text} {call.observation or ''}"
-                for turn in item.round.turns.all()
-                for call in turn.tool_calls.all()
-            )
-            speaks_of_it = item.group.title.lower() in words.lower()
-            return LinkLabel.CORRESPONDS if speaks_of_it else LinkLabel.DOES_NOT
-        return None
-
-    return label
 
 
 def summary(demo: Demo) -> dict[str, Any]:

@@ -11,17 +11,24 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from agreement.text import report_text
 from lseval.site.demo.build import Demo, build_demo, summary
+from lseval.site.demo.sizes import SIZES, demo_size
 from lseval.site.progress import bar
 from lseval.site.selectors.scores import model_rows, scored_runs
 
 
 class Command(BaseCommand):
     help = (
-        "Fill the demo study: import its trajectories, run both stages, draw an audit, add simulated labels, and "
-        "leave the queues of H1 and H2 open to try. A second call finds it as it is."
+        "Make the demo study: simulated agents on a made-up web whose truth is known, both stages, an audit with "
+        "simulated labels, and the queues of H1 and H2 open to try. A second call finds it as it is."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--size",
+            default="small",
+            choices=list(SIZES),
+            help="small (default), or paper: 16 models on 100 tasks, which takes minutes",
+        )
         parser.add_argument(
             "--fresh", action="store_true", help="delete the demo, labels included, and make it anew"
         )
@@ -29,7 +36,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
-        demo = build_demo(fresh=options["fresh"], watch=partial(bar, quiet=options["json"]))
+        demo = build_demo(
+            demo_size(options["size"]), fresh=options["fresh"], watch=partial(bar, quiet=options["json"])
+        )
         found = summary(demo)
         if options["json"]:
             self.stdout.write(json.dumps(found))

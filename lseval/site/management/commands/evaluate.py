@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from lseval.judging.embedded import STAGE1_NAME, STAGE2_A_NAME, STAGE2_B_NAME, VERSION
+from lseval.models import Study
 from lseval.pipeline.evaluation import STAGES, evaluate
+from lseval.pipeline.judges import stage1_name, stage2_name
 from lseval.pipeline.studies import find_study
 from lseval.site.progress import bar
 
@@ -33,6 +34,16 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(result))
             return
-        self.stdout.write(f"judges, version {VERSION}: {STAGE1_NAME}; {STAGE2_A_NAME}; {STAGE2_B_NAME}")
+        self.stdout.write(f"judges: {'; '.join(_judges(study, stages))}")
         for title, counts in result.items():
             self.stdout.write(f"{title}: " + (", ".join(f"{name} {n}" for name, n in counts.items()) or "none"))
+
+
+def _judges(study: Study, stages: tuple[str, ...]) -> list[str]:
+    """The judges in use for those stages, with their versions."""
+    names = []
+    if "1" in stages:
+        names += [stage1_name(study), stage1_name(study, "stage1_second")]
+    if "2" in stages:
+        names += [stage2_name(study, "A"), stage2_name(study, "B")]
+    return [f"{name.name}, version {name.version}" for name in names if name is not None]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ from annotation.models import Audit
 from annotation.transfers import CSV, FILE_FORMATS, label_lines
 from lseval.models import Study
 from lseval.pipeline.studies import find_study
+from lseval.whole_files import NotWrittenError, write_whole
 
 
 class Command(BaseCommand):
@@ -36,34 +34,13 @@ class Command(BaseCommand):
         if out is None:
             written = sum(1 for line in lines if self.stdout.write(line, ending="") is None)
         else:
-            written = write_whole(out, lines)
+            try:
+                written = write_whole(out, lines)
+            except NotWrittenError as error:
+                raise CommandError(str(error)) from error
         rows = written - (options["format"] == CSV)
         where = f" to {out}" if out else ""
         self.stderr.write(f"{rows:,} label version{'' if rows == 1 else 's'} written{where}")
-
-
-def write_whole(path: Path, lines: Iterator[str]) -> int:
-    """Write the lines beside `path` and move them there once all are on the disk; returns their number.
-
-    Raises CommandError where that fails, and leaves what was at `path` before.
-    """
-    made = None
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            made = Path(file.name)
-            count = 0
-            for line in lines:
-                file.write(line.encode())
-                count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(path)
-    except OSError as error:
-        if made is not None:
-            made.unlink(missing_ok=True)
-        why = error.strerror or error
-        raise CommandError(f"{path} could not be written: {why}. What was there before is still there.") from None
-    return count
 
 
 def find_audit(study: Study, name: str) -> Audit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from lseval.models import User
+from lseval.pipeline.dispatch import has_broker
 from lseval.site.demo.logins import read_logins
 
 
@@ -28,11 +30,15 @@ def is_free(port: int) -> bool:
 
 
 class Command(BaseCommand):
-    help = "Serve the pages on this machine until Ctrl-C. For a deployment run gunicorn yourself: docs/deploy.md."
+    help = (
+        "Serve the pages on this machine until Ctrl-C, with a worker beside them that does jobs. For a deployment "
+        "run gunicorn and workers yourself: docs/deploy.md."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2)
+        parser.add_argument("--no-work", dest="work", action="store_false", help="start no worker for the jobs")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.IS_LOCAL:
@@ -49,6 +55,12 @@ class Command(BaseCommand):
         self.stdout.write("\n  Ctrl-C ends the pages, and `make stop` the database after that.\n\n")
         self.stdout.flush()
         connection.close()  # the workers open their own
+        if not has_broker() and options["work"]:
+            # It ends with this process, which gunicorn takes over.
+            subprocess.Popen(  # noqa: S603
+                [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--with-parent"],
+                stdin=subprocess.DEVNULL,
+            )
         os.execv(  # noqa: S606
             sys.executable,
             [

@@ -1,4 +1,4 @@
-"""The demo data is consistent in itself: runs, pages, citations and truth fit together."""
+"""The hand-written Tarn Lakes data are consistent in itself: runs, pages, citations and truth fit together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lseval.domain.labels import GroupLabel, PageOutcome
 from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import TOOLS
 
-DATA = Path(__file__).resolve().parents[2] / "lseval" / "site" / "demo_data"
+DATA = Path(__file__).resolve().parents[2] / "bench" / "tarn_lakes"
 URL = re.compile(r"https?://[^\s)>\]|,\"]+")
 MARKER = re.compile(r"\[(\d+)\]")
 REFERENCES = re.compile(r"^(?:#+ )?(?:References|Sources):?$", re.MULTILINE)

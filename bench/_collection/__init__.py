@@ -1,0 +1,1 @@
+"""What the benchmark of collection is made of."""

@@ -1,0 +1,1 @@
+"""What the bench of the report needs."""

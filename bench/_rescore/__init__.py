@@ -1,0 +1,1 @@
+"""Parts of the benchmark of re-scoring; not benchmarks themselves."""
