@@ -21,6 +21,7 @@ from lseval.domain.grouping import group_answer
 from lseval.domain.trajectory import RubricRecord, RunRecord
 from lseval.domain.urls import canonical_key
 from lseval.formats import read_runs
+from lseval.judging.embedded.accuracy import measured_accuracy
 from lseval.judging.embedded.measuring import SUPPORTED, measure
 from lseval.judging.embedded.stage1 import verify_group
 
@@ -131,6 +132,9 @@ def _on_wice() -> Iterator[dict[str, Any]]:
         f"{name}, three-way accuracy", measured.three_way_accuracy, most / rows, against=f"always {commonest}"
     )
     yield entry(f"{name}, three-way kappa", measured.three_way_kappa, 0.0, "kappa", against="chance")
+    yield entry(f"{name}, two-way kappa", measured.two_way_kappa, 0.0, "kappa", against="chance")
+    for figure, value in measured_accuracy().cross_validated.items():
+        yield {"name": f"{name}, {figure}, cross-validated as packaged", "value": value, "unit": "share or kappa"}
     one_label = 2 * most / (rows + most) / 3
     yield entry(f"{name}, three-way macro-F1", measured.macro_f1, one_label, "F1", against=f"always {commonest}")
 

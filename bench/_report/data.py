@@ -24,7 +24,7 @@ def make_study(slug: str = "bench-report", tasks: int = TASKS, models: int = MOD
     from annotation.sampling import Plan
     from annotation.services import create_audit
     from annotation.simulation import simulate_labels
-    from lseval.models import EvaluatedModel, Study, Task, Verdict
+    from lseval.models import EvaluatedModel, SecondVerdict, Study, Task, Verdict
 
     random = Random(42_658)  # noqa: S311 - the same study every time
     study = Study.objects.create(slug=slug, name="Bench: the paper's size")
@@ -38,6 +38,16 @@ def make_study(slug: str = "bench-report", tasks: int = TASKS, models: int = MOD
     verdicts = Verdict.objects.filter(group__run__study=study)
     label = dict(verdicts.values_list("group_id", "label"))
     audit = create_audit(study, Plan(), 1, "bench", None)
+    SecondVerdict.objects.bulk_create(
+        [
+            SecondVerdict(
+                group_id=pk, label=random.choice("CIU") if random.random() < 0.1 else said, reason="bench",
+                judge="bench, second", judge_version="1",
+            )
+            for pk, said in label.items()
+        ],
+        _BATCH,
+    )  # fmt: skip
     for role in (LabelerRole.H1, LabelerRole.H2):
         simulate_labels(audit, role, lambda item: _truth(item, label), 1, 0.06)
     return study

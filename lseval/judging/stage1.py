@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Literal
+from functools import cache
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -59,6 +60,12 @@ class VerifyReply(BaseModel):
     checks: list[CheckReply]
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    """The reply's schema, worked out once: it takes longer than all else that is done to ask about a group."""
+    return VerifyReply.model_json_schema()
+
+
 @dataclass(frozen=True, slots=True)
 class Stage1Judge:
     """A judge: who is asked and where. `name` and `version` are kept with every verdict."""
@@ -108,7 +115,7 @@ class Stage1Judge:
                     }
                 ),
             ),
-            json_schema=VerifyReply.model_json_schema(),
+            json_schema=_schema(),
         )
         answer = ask(self.chat, request, VerifyReply, lambda reply: _fault(reply, claims, readable))
         if answer.value is None:

@@ -41,6 +41,9 @@ from lseval.models import (
 from lseval.pipeline.limits import EARLIEST_YEAR, LATEST_YEAR, check_limits, stored_key
 
 CREATED, UNCHANGED, FURTHER = "created", "unchanged", "further"
+GIVEN = "given with the task"
+"""The origin of a rubric that came with its task."""
+
 _READING_TOOLS = ("read_page", "find_in_page", "extract")
 _DIGEST_EXCLUDES = ("warnings",)
 
@@ -273,7 +276,7 @@ def _save_rubric(run: Run, record: RunRecord) -> None:
         constraints=list(rubric.constraints),
         grouping_rule=rubric.grouping_rule,
         required_fields=list(rubric.required_fields),
-        origin="given with the task" if given else RUBRIC_NAME,
+        origin=GIVEN if given else RUBRIC_NAME,
     )
 
 

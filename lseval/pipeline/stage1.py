@@ -5,27 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final, Literal
 
 from django.db import transaction
+from django.db.models import Q
 
-from lseval.domain.evidence import ClaimCheck, EvidencePage, VerdictDraft
+from lseval.domain.evidence import ClaimCheck, EvidencePage
 from lseval.domain.labels import PageOutcome
+from lseval.domain.storable_text import storable
 from lseval.domain.trajectory import RubricRecord
-from lseval.judging.embedded import STAGE1_NAME, VERSION
-from lseval.judging.embedded.stage1 import verify_group
-from lseval.models import AnswerGroup, Page, Rubric, Run, Study, Verdict
+from lseval.judging.replies import Unusable
+from lseval.models import AnswerGroup, Page, Rubric, Run, SecondVerdict, Study, Verdict
 from lseval.models.outcome import VERDICT_LABELS
 from lseval.pipeline.forget import forget_process
+from lseval.pipeline.hooks import UNATTENDED, Hooks
+from lseval.pipeline.judges import Known, known_replies, stage1_name, verifier
 from lseval.pipeline.parallel import on_runs
+from lseval.pipeline.preparing import prepare_run
+
+_CONTENT: Final = ("label", "reason", "code", "claims", "flags", "pages", "judge", "judge_version", "repeat")
 
 
 def runs_to_verify(study: Study, *, again: bool = False) -> list[int]:
-    """The ids of the runs with a group that the judge in use has not judged yet; of all runs with `again`."""
+    """The ids of the runs with a group that waits for the judge in use; of all runs with `again`.
+
+    A group waits that has no verdict of this judge and version, or one that only says that the judge could not be
+    reached; and one that the study's second judge has not seen.
+    """
     groups = AnswerGroup.objects.filter(run__study=study)
     if not again:
-        groups = groups.exclude(verdict__judge=STAGE1_NAME, verdict__judge_version=VERSION)
+        groups = groups.exclude(
+            _is_judged(study, "stage1", "verdict") & _is_judged(study, "stage1_second", "second_verdict")
+        )
     return list(groups.order_by("run_id").values_list("run_id", flat=True).distinct())
+
+
+def _is_judged(study: Study, role: Literal["stage1", "stage1_second"], relation: str) -> Q:
+    name = stage1_name(study, role)
+    if name is None:
+        return ~Q(pk__in=[])
+    judged = Q(**{f"{relation}__judge": name.name, f"{relation}__judge_version": name.version})
+    return judged & ~Q(**{f"{relation}__code": Unusable.UNREACHABLE})
 
 
 def verify_runs(
@@ -35,30 +55,101 @@ def verify_runs(
     return on_runs(verify_run, run_ids, advance, processes=processes)
 
 
-def verify_run(run_id: int) -> Counter[str]:
-    """Judge every group of one run anew, replacing the verdicts that it has."""
-    run = Run.objects.select_related("task", "rubric").get(pk=run_id)
+def verify_run(run_id: int, hooks: Hooks = UNATTENDED) -> Counter[str]:
+    """Judge every group of one run, replacing the verdicts that it has; returns how many there are of each label.
+
+    What the ledger holds is not asked again, so that doing it twice is free and gives the same; verdicts that come
+    out as they were are left as they are, with what rests on them.
+    """
+    run = Run.objects.select_related("study", "task", "rubric").get(pk=run_id)
+    prepare_run(run, hooks)
     pages = pages_by_key(run)
-    rubric = rubric_record(run.rubric)
-    verdicts = []
-    for group in run.answer_groups.prefetch_related("citations"):
-        cited = cited_pages(group, pages)
-        draft = verify_group(
-            run.task.question,
-            rubric,
-            group.title,
-            group.text,
-            group.fields,
-            [evidence_page(page, url) for url, page in cited],
-        )
-        verdicts.append(_verdict(group, draft, [page for _, page in cited if page is not None]))
+    groups = list(run.answer_groups.select_related("verdict", "second_verdict").prefetch_related("citations"))
+    known = known_replies(run, "stage1", "stage1_second")
+    verdicts = [_verified(run, group, pages, hooks, known=known) for group in groups]
+    second = [
+        opinion
+        for group in groups
+        if (opinion := _verified(run, group, pages, hooks, kind=SecondVerdict, known=known)) is not None
+    ]
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
-        Verdict.objects.filter(group__run=run).delete()
-        Verdict.objects.bulk_create(verdicts)
+        _replace(Verdict, run, verdicts)
+        _replace(SecondVerdict, run, second)
+    return Counter(verdict.label for verdict in verdicts if verdict)
+
+
+def verify_again(group: AnswerGroup, hooks: Hooks = UNATTENDED) -> Verdict:
+    """Have one group judged once more: a model is asked anew, and both replies stay in the ledger.
+
+    What Stage 2 said of the run is forgotten where the verdict changes.
+    """
+    run = Run.objects.select_related("study", "task", "rubric").get(pk=group.run_id)
+    verdict = _verified(run, group, pages_by_key(run), hooks, more=1)
+    assert verdict is not None
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)
+        Verdict.objects.filter(group=group).delete()
+        verdict.save()
+        forget_process(run)
+    return verdict
+
+
+def _verified(
+    run: Run,
+    group: AnswerGroup,
+    pages: dict[str, Page],
+    hooks: Hooks,
+    *,
+    kind: type[Verdict] | type[SecondVerdict] = Verdict,
+    more: int = 0,
+    known: Known | None = None,
+) -> Any:
+    """The opinion of the judge of that kind on a group, not saved; None where the study has no such judge."""
+    before = getattr(group, "verdict" if kind is Verdict else "second_verdict", None)
+    repeat = (before.repeat if before else 0) + more
+    role: Literal["stage1", "stage1_second"] = "stage1" if kind is Verdict else "stage1_second"
+    judge = verifier(run, group.number, hooks, role=role, repeat=repeat, known=known)
+    if judge is None:
+        return None
+    cited = cited_pages(group, pages)
+    draft = judge.verify(
+        run.task.question,
+        rubric_record(run.rubric),
+        group.title,
+        group.text,
+        group.fields,
+        [evidence_page(page, url) for url, page in cited],
+    )
+    return kind(
+        group=group,
+        label=draft.label,
+        reason=storable(draft.reason),
+        code=draft.code[:30],
+        claims=[_claim(check) for check in draft.claims],
+        flags=list(draft.flags),
+        pages=[{"id": page.pk, "digest": page.text_digest} for _, page in cited if page is not None],
+        judge=judge.name.name,
+        judge_version=judge.name.version,
+        repeat=repeat,
+    )
+
+
+def _replace(kind: type[Verdict] | type[SecondVerdict], run: Run, opinions: list[Any]) -> None:
+    """Save the opinions in place of those that the run has, unless they are the same."""
+    manager: Any = kind._default_manager
+    before = {opinion.group_id: _content(opinion) for opinion in manager.filter(group__run=run)}
+    if before == {opinion.group_id: _content(opinion) for opinion in opinions}:
+        return
+    manager.filter(group__run=run).delete()
+    manager.bulk_create(opinions)
+    if kind is Verdict:
         # What Stage 2 said rests on the verdicts that were here before: the run waits for it again.
         forget_process(run)
-    return Counter(verdict.label for verdict in verdicts)
+
+
+def _content(opinion: Any) -> dict[str, Any]:
+    return {name: getattr(opinion, name) for name in _CONTENT}
 
 
 def pages_by_key(run: Run) -> dict[str, Page]:
@@ -98,20 +189,9 @@ def rubric_record(rubric: Rubric) -> RubricRecord:
     )
 
 
-def _verdict(group: AnswerGroup, draft: VerdictDraft, pages: list[Page]) -> Verdict:
-    return Verdict(
-        group=group,
-        label=draft.label,
-        reason=draft.reason,
-        claims=[_claim(check) for check in draft.claims],
-        pages=[{"id": page.pk, "digest": page.text_digest} for page in pages],
-        judge=STAGE1_NAME,
-        judge_version=VERSION,
-    )
-
-
 def _claim(check: ClaimCheck) -> dict[str, Any]:
     claim = asdict(check)
+    claim["claim"], claim["note"] = storable(check.claim), storable(check.note)
     if check.quotation is not None:
         claim["quotation"] = {
             "page": int(check.quotation.page_key),

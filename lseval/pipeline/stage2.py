@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from lseval.domain.consensus import consensus, retained_links
 from lseval.domain.evidence import CallUnderAudit, ClaimCheck, GroupUnderAudit, JudgementDraft, RoundUnderAudit
 from lseval.domain.labels import UNJUDGED, GroupLabel, RoundLabel
-from lseval.judging.embedded import STAGE2_A_NAME, STAGE2_B_NAME, VERSION
-from lseval.judging.embedded.stage2 import judge_round_a, judge_round_b
+from lseval.domain.storable_text import storable
+from lseval.judging.replies import Unusable
 from lseval.models import AnswerGroup, FailureNode, Judgement, Link, Round, RoundConsensus, Run, Study
 from lseval.pipeline.forget import forget_process
+from lseval.pipeline.hooks import UNATTENDED, Hooks
+from lseval.pipeline.judges import JudgeName, RoundEvidence, auditor, stage2_name
 from lseval.pipeline.parallel import on_runs
 from lseval.pipeline.stage1 import rubric_record
 
 DEFAULT_LINK_POLICY = "both"
-JUDGES = {"A": STAGE2_A_NAME, "B": STAGE2_B_NAME}
+ROLES: Final[tuple[Literal["A"], Literal["B"]]] = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,24 @@ class _Opinions:
 
 
 def runs_to_audit(study: Study, *, again: bool = False) -> list[int]:
-    """The ids of the runs with a round that waits for its judges; of all runs with `again`."""
+    """The ids of the runs with a round that waits for a judge in use; of all runs with `again`.
+
+    A round waits that has no judgement of that judge and version, or one that only says that the judge could not be
+    reached.
+    """
     rounds = Round.objects.filter(run__study=study, skip_reason="")
     if not again:
-        done = Judgement.objects.filter(judge__in=JUDGES.values(), judge_version=VERSION)
-        rounds = rounds.exclude(pk__in=done.values("round"))
+        done_by = [_judged_by(study, role) for role in ROLES]
+        rounds = rounds.exclude(*done_by)
     return list(rounds.order_by("run_id").values_list("run_id", flat=True).distinct())
+
+
+def _judged_by(study: Study, role: Literal["A", "B"]) -> Exists:
+    name = stage2_name(study, role)
+    done = Judgement.objects.filter(
+        round=OuterRef("pk"), judge_role=role, judge=name.name, judge_version=name.version
+    )
+    return Exists(done.exclude(code=Unusable.UNREACHABLE))
 
 
 def audit_runs(
@@ -44,27 +60,45 @@ def audit_runs(
     return on_runs(audit_run, run_ids, advance, processes=processes)
 
 
-def audit_run(run_id: int) -> Counter[str]:
-    """Judge every evaluable round of one run anew, replacing judgements, nodes and links."""
+def audit_run(run_id: int, hooks: Hooks = UNATTENDED) -> Counter[str]:
+    """Judge every evaluable round of one run, replacing judgements, nodes and links.
+
+    Both judges see every round once, whatever the other says; what the ledger holds is not asked again.
+    """
     run = Run.objects.select_related("study", "task", "rubric").get(pk=run_id)
     groups = list(run.answer_groups.select_related("verdict"))
-    under_audit = [group_under_audit(group) for group in groups]
+    under_audit = groups_under_audit(run, groups)
     rubric = rubric_record(run.rubric)
     every = list(run.rounds.prefetch_related("turns__tool_calls"))
     seen = [round_under_audit(found) for found in every]
     rounds = [found for found in every if not found.skip_reason]
-    opinions = {
-        found.pk: _Opinions(
-            judge_round_a(run.task.question, rubric, under_audit, seen[place], seen[:place]),
-            judge_round_b(run.task.question, rubric, under_audit, seen[place], seen[:place]),
+    opinions: dict[int, _Opinions] = {}
+    for place, found in enumerate(every):
+        if found.skip_reason:
+            continue
+        evidence = RoundEvidence(
+            run.task.question, rubric, run.final_answer, under_audit, seen[place], seen[:place]
         )
-        for place, found in enumerate(every)
-        if not found.skip_reason
-    }
+        opinions[found.pk] = _Opinions(*(auditor(run, found.number, role, hooks).judge(evidence) for role in ROLES))
+    names: dict[str, JudgeName] = {role: stage2_name(run.study, role) for role in ROLES}
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
         forget_process(run)
-        return _save(run, rounds, {group.number: group for group in groups}, opinions)
+        return _save(run, rounds, {group.number: group for group in groups}, opinions, names)
+
+
+def groups_under_audit(run: Run, groups: Sequence[AnswerGroup]) -> list[GroupUnderAudit]:
+    """The run's groups as the judges see them.
+
+    A reference label says that a person found the run to have gone wrong. So its groups that Stage 1 could not
+    decide (U, or unjudged) are shown to the judges as incorrect; those that it could keep their verdict. What is
+    stored of Stage 1 does not change, and a link still needs Stage 1 to call the group incorrect.
+    """
+    seen = [group_under_audit(group) for group in groups]
+    if not run.reference_labels.exists():
+        return seen
+    decided = (GroupLabel.CORRECT, GroupLabel.INCORRECT)
+    return [group if group.label in decided else replace(group, label=GroupLabel.INCORRECT) for group in seen]
 
 
 def group_under_audit(group: AnswerGroup) -> GroupUnderAudit:
@@ -98,7 +132,11 @@ def round_under_audit(found: Round) -> RoundUnderAudit:
 
 
 def _save(
-    run: Run, rounds: list[Round], groups: dict[int, AnswerGroup], opinions: dict[int, _Opinions]
+    run: Run,
+    rounds: list[Round],
+    groups: dict[int, AnswerGroup],
+    opinions: dict[int, _Opinions],
+    names: Mapping[str, JudgeName],
 ) -> Counter[str]:
     policy = run.study.settings.get("link_policy", DEFAULT_LINK_POLICY)
     incorrect = {
@@ -107,7 +145,7 @@ def _save(
         if (verdict := getattr(group, "verdict", None)) and verdict.label == GroupLabel.INCORRECT
     }
     results = {found.pk: consensus(opinions[found.pk].a, opinions[found.pk].b) for found in rounds}
-    _save_judgements(rounds, groups, opinions)
+    _save_judgements(rounds, groups, opinions, names)
     RoundConsensus.objects.bulk_create(
         RoundConsensus(round=found, verdict=results[found.pk].verdict, is_split=results[found.pk].is_split)
         for found in rounds
@@ -130,7 +168,12 @@ def _save(
     return Counter(result.verdict for result in results.values())
 
 
-def _save_judgements(rounds: list[Round], groups: dict[int, AnswerGroup], opinions: dict[int, _Opinions]) -> None:
+def _save_judgements(
+    rounds: list[Round],
+    groups: dict[int, AnswerGroup],
+    opinions: dict[int, _Opinions],
+    names: Mapping[str, JudgeName],
+) -> None:
     drafts = [
         (found, role, draft)
         for found in rounds
@@ -141,10 +184,12 @@ def _save_judgements(rounds: list[Round], groups: dict[int, AnswerGroup], opinio
             round=found,
             judge_role=role,
             verdict=draft.verdict,
-            error_type=draft.error_type,
-            explanation=draft.explanation,
-            judge=JUDGES[role],
-            judge_version=VERSION,
+            error_type=draft.error_type[:40],
+            explanation=storable(draft.explanation),
+            code=draft.code[:30],
+            flags=list(draft.flags),
+            judge=names[role].name,
+            judge_version=names[role].version,
         )
         for found, role, draft in drafts
     )

@@ -1,4 +1,4 @@
-"""A hostile snapshot in a real browser: nothing of it runs, and nothing is asked for from outside."""
+"""A hostile snapshot in a real browser (X01): nothing of it runs, and nothing is asked for from outside."""
 
 from __future__ import annotations
 

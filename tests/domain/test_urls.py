@@ -33,6 +33,7 @@ def urls_in(text: str) -> list[str]:
     ],
 )
 def test_spellings_of_one_page_share_one_key(spelling: str) -> None:
+    """U03 of the hostile inputs."""
     assert canonical_key(spelling) == "https://example.org/A/b?q=1"
 
 
@@ -58,6 +59,7 @@ def test_encoded_slash_stays_encoded() -> None:
 
 
 def test_unicode_and_punycode_host_share_one_key() -> None:
+    """U01 of the hostile inputs; a host with a zero-width space is refused below."""
     # The IDNA form of "bücher" is xn--bcher-kva (RFC 3492, section 7 gives the method).
     assert canonical_key("https://bücher.example/") == "https://xn--bcher-kva.example"
     assert canonical_key("https://XN--bcher-kva.example") == "https://xn--bcher-kva.example"
@@ -121,6 +123,7 @@ def test_a_key_is_its_own_key(address: str) -> None:
 
 
 def test_archived_copy_is_linked_to_its_original() -> None:
+    """U04 of the hostile inputs; the copy keeps a key of its own, and is fetched as given."""
     copy = "https://web.archive.org/web/20230101000000/http://example.org/a?b=1"
     assert archived_original(copy) == "http://example.org/a?b=1"
     assert archived_original("https://example.org/web/2023/http://x.org") is None

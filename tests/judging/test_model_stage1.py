@@ -112,6 +112,7 @@ def test_a_quotation_under_the_wrong_page_number_is_found_on_the_right_one():
     ids=["one missing", "one invented", "one twice", "no such page"],
 )
 def test_each_statement_is_decided_exactly_once_or_the_group_stays_unjudged(reply):
+    """J08 of the hostile inputs: identifiers given twice, left out, or made up."""
     model = Model(reply)
     draft = verify(model)
     assert (draft.label, draft.code) == ("unjudged", Unusable.INVALID)

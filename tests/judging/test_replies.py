@@ -48,10 +48,12 @@ def reason(text: str, finish_reason: str = "stop", refusal: str = "") -> Unusabl
     ],
 )
 def test_fenced_json_and_prose_round_it_are_read(text):
+    """J01."""
     assert read(text) == ("correct", ())
 
 
 def test_two_answers_are_ambiguous():
+    """J02."""
     assert reason('{"verdict":"incorrect"} wait {"verdict":"correct"}') == Unusable.AMBIGUOUS
 
 
@@ -64,6 +66,7 @@ def test_two_answers_are_ambiguous():
     ],
 )
 def test_small_faults_are_mended_and_flagged(text):
+    """J03."""
     assert read(text) == ("correct", ("repaired",))
 
 
@@ -75,6 +78,7 @@ def test_python_words_are_mended_only_outside_quotation_marks():
 
 @pytest.mark.parametrize("text", ['{"verdict":"corr', '{"verdict":"correct","note":"because', ""])
 def test_a_reply_cut_off_is_truncated_and_never_half_a_word(text):
+    """J04."""
     assert reason(text, "length") == Unusable.TRUNCATED
 
 
@@ -104,11 +108,13 @@ def test_a_whole_answer_at_the_token_limit_counts():
     ],
 )
 def test_what_the_schema_does_not_hold_is_invalid(text):
+    """J05, J06 and J07."""
     assert reason(text) == Unusable.INVALID
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "{" * 200_000, "no", '["verdict"]', '{"a":' * 40 + "1" + "}" * 40])
 def test_nesting_and_prose_hold_no_answer(text):
+    """J05 and J06."""
     assert reason(text) == Unusable.NO_JSON
 
 
@@ -118,6 +124,7 @@ def test_a_listed_spelling_is_mapped(word):
 
 
 def test_refusals_and_silence_are_reasons_of_their_own():
+    """J09."""
     assert reason("", refusal="I cannot help with that") == Unusable.REFUSED
     assert reason('{"verdict":"correct"}', "content_filter") == Unusable.REFUSED
     assert reason("  \n") == Unusable.EMPTY

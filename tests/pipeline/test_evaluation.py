@@ -123,17 +123,27 @@ def test_a_second_evaluation_finds_nothing_to_do_and_again_gives_the_same() -> N
     assert evaluate(study) == first
     assert Verdict.objects.get().judged_at == judged_at
     assert evaluate(study, again=True) == first
-    assert Verdict.objects.get().judged_at > judged_at
+    assert Verdict.objects.get().judged_at == judged_at  # what comes out the same is left as it was
 
 
 def test_new_verdicts_make_a_run_wait_for_stage_2_again() -> None:
     study = make_study()
     wrong_run(study)
     evaluate(study)
-    evaluate(study, ("1",), again=True)
+    Verdict.objects.update(label="C", judge_version="an older one")
+    evaluate(study, ("1",))
+    assert stage_counts(study)["verdicts"]["I"] == 1
     assert stage_counts(study)["process"] == {"failure_nodes": 0, "links": 0}
     assert stage_counts(study)["rounds"]["waiting"] == 1
     evaluate(study)
+    assert stage_counts(study)["process"] == {"failure_nodes": 1, "links": 1}
+
+
+def test_verdicts_that_come_out_the_same_leave_stage_2_alone() -> None:
+    study = make_study()
+    wrong_run(study)
+    evaluate(study)
+    evaluate(study, ("1",), again=True)
     assert stage_counts(study)["process"] == {"failure_nodes": 1, "links": 1}
 
 

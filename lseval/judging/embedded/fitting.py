@@ -51,7 +51,7 @@ Chosen = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A claim of the data as numbers: `parts` has each piece's support and weight; `is_refuted` refuses it anyway."""
+    """A claim of the data as numbers: `parts` has each piece's support and weight; `is_refuted` refuses all."""
 
     label: str
     article: str
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="keep the weights and the measured accuracy")
     asked = parser.parse_args(arguments)
     results = results_of(rows_of(asked.folder))
-    print(json.dumps(results, indent=2))  # noqa: T201 - a script
+    print(json.dumps(results, indent=2))
     if asked.write:
         _write(partly.FILE, {"origin": ORIGIN, "weights": results["weights"]})
         head = {"judge": STAGE1_NAME, "version": VERSION, "origin": ORIGIN}

@@ -76,19 +76,29 @@ class Measured:
         return None if found is None or refused is None else (found + refused) / 2
 
     @property
+    def two_way_macro_f1(self) -> float | None:
+        """The unweighted mean over supported and the rest of 2 TP / (2 TP + FP + FN)."""
+        if not self.rows:
+            return None
+        wrong = self.rows - self._found() - self._refused()
+        sides = (self._found(), self._refused())
+        return sum(_share(2 * right, 2 * right + wrong) or 0.0 for right in sides) / 2
+
+    @property
     def macro_f1(self) -> float | None:
-        """The unweighted mean over the three degrees of 2 TP / (2 TP + FP + FN), 0 for a degree never met."""
-        return sum(map(self._f1, DEGREES)) / len(DEGREES) if self.rows else None
+        """The unweighted mean over the three degrees of `f1`."""
+        return sum(map(self.f1, DEGREES)) / len(DEGREES) if self.rows else None
+
+    def f1(self, degree: str) -> float:
+        """2 TP / (2 TP + FP + FN) of a degree, 0 for one never met."""
+        told = sum(count * pair.count(degree) for pair, count in self.counts.items())
+        return _share(2 * self.counts.get((degree, degree), 0), told) or 0.0
 
     def _found(self) -> int:
         return self.counts.get((SUPPORTED, SUPPORTED), 0)
 
     def _refused(self) -> int:
         return sum(count for pair, count in self.counts.items() if SUPPORTED not in pair)
-
-    def _f1(self, degree: str) -> float:
-        told = sum(count * pair.count(degree) for pair, count in self.counts.items())
-        return _share(2 * self.counts.get((degree, degree), 0), told) or 0.0
 
 
 def measure(rows: Iterable[Mapping[str, Any]]) -> Measured:

@@ -153,10 +153,10 @@ def trace_all_at_once(
 ) -> tuple[int, ...]:
     """All rounds in the order in which an incorrect group's content came in with them, the likeliest first.
 
-    The simplest way to point at one round: no threshold, no second judge, the whole run seen at once. A round counts
-    by how much more of a group's content it holds than any round before it, by the best of the incorrect groups;
-    of equal rounds the earlier one comes first. Rounds with which nothing new came in are left out, so that a
-    response without an incorrect group gives none.
+    The simplest way to point at one round: no threshold, no second judge, the whole run seen at once. A round
+    counts by how much more of a group's content it holds than any round before it, by the best of the incorrect
+    groups; of equal rounds the earlier one comes first. Rounds with which nothing new came in are left out, so that
+    a response without an incorrect group gives none.
     """
     asked = frozenset(token_forms(question))
     contents = [_content(group, asked) for group in groups if group.label == GroupLabel.INCORRECT]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from lseval.errors import ConflictError
@@ -65,7 +67,7 @@ def save_study(file: StudyFile) -> SavedStudy:
     study, is_new = find_or_create_study(table.slug, table.name)
     study = Study.objects.select_for_update().get(pk=study.pk)
     changed_settings = _save_settings(study, file)
-    new_tasks, changed_tasks, kept_tasks = _save_tasks(study, file.tasks)
+    new_tasks, changed_tasks, kept_tasks = _save_tasks(study, file.tasks or _made_up_tasks(file))
     new_models, changed_models, kept_models = _save_models(study, file.models)
     return SavedStudy(
         study,
@@ -122,6 +124,15 @@ def _check_controls(study: Study, new: Mapping[str, Any]) -> None:
             f"they cannot change any more ({'; '.join(changed)}). Leave them, or make another study with a slug of "
             "its own."
         )
+
+
+def _made_up_tasks(file: StudyFile) -> list[TaskEntry]:
+    """The tasks of the made-up world that the file sets its study in; none where it sets it in none."""
+    path = settings.LSEVAL_PROVIDERS.get("sandbox")
+    if file.sandbox is None or path is None:
+        return []
+    given = import_module(path).tasks_of(file.sandbox.seed, file.sandbox.tasks)
+    return [TaskEntry.model_validate(task) for task in given]
 
 
 def _save_tasks(study: Study, entries: list[TaskEntry]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

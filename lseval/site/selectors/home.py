@@ -9,6 +9,14 @@ from annotation.selectors import QueueProgress, audits_of
 from lseval.models import Study
 from lseval.pipeline.import_runs import counts_of
 from lseval.site.quantities import LabelCounts, Share, counted
+from lseval.site.selectors.home_glances import (
+    AgreementGlance,
+    MoneyGlance,
+    WorkGlance,
+    agreement_of,
+    money_of,
+    work_of,
+)
 from lseval.site.selectors.judges import JudgeName, stage1_judges
 from lseval.site.selectors.process import Process, process_of
 from lseval.site.selectors.scores import ModelRow, model_rows, scored_runs, total_labels
@@ -46,6 +54,9 @@ class StudyHome:
     process: Process
     queues: list[QueueRow]
     next_steps: list[NextStep]
+    work: WorkGlance
+    money: MoneyGlance
+    agreement: AgreementGlance | None
 
 
 def study_home_of(study: Study) -> StudyHome:
@@ -65,6 +76,9 @@ def study_home_of(study: Study) -> StudyHome:
         process=process,
         queues=queues,
         next_steps=next_steps(study.slug, counts["runs"], labels.waiting, process.accounting.waiting, queues),
+        work=work_of(study),
+        money=money_of(study),
+        agreement=agreement_of(study),
     )
 
 

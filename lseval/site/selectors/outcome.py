@@ -9,7 +9,7 @@ from typing import Any
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 
-from lseval.models import Study
+from lseval.models import SecondVerdict, Study
 from lseval.site.quantities import LabelCounts, heat_of
 from lseval.site.selectors.judges import JudgeName, stage1_judges
 from lseval.site.selectors.scores import SORTS, ModelRow, ScoredRun, model_rows, scored_runs, total_labels
@@ -87,6 +87,7 @@ class Outcome:
     run_count: int
     unscored_count: int
     judges: list[JudgeName]
+    has_second_judge: bool
     columns: list[tuple[int, str]]
     listed: PageOfRows[Any]
 
@@ -113,6 +114,7 @@ def outcome_of(study: Study, filters: OutcomeFilters) -> Outcome:
         run_count=len(runs),
         unscored_count=sum(run.score is None for run in runs),
         judges=stage1_judges(study),
+        has_second_judge=SecondVerdict.objects.filter(group__run__study=study).exists(),
         columns=columns,
         listed=listed,
     )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from lseval.models import Citation, Page, Run, Study
+from lseval.domain.page_words import FLAG_WORDS, outcome_words
+from lseval.domain.urls import archived_original
+from lseval.models import Citation, Page, PageContent, Run, Study
+from lseval.providers.extract.suspicions import INSTRUCTIONS, gives_orders
 from lseval.rendering import web_link
 from lseval.site.quantities import counted
 
@@ -15,11 +19,20 @@ TEXT_LIMIT = 500_000
 
 CITED_BY_LIMIT = 20
 
+_DECODER_WORDS = {
+    "bom": "its byte order mark",
+    "header": "its server",
+    "meta": "the page itself",
+    "guess": "its bytes",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class PageShown:
     """A snapshot: `before`, `quoted` and `after` are its text in order, `quoted` empty where none is asked for.
 
+    `original` is the address that an archive's copy is a copy of; `has_layout` says whether the bytes are
+    kept, and are markup.
     `cited_by` are the answer groups that cite it, as (run, group number), the first `CITED_BY_LIMIT` of them.
     """
 
@@ -32,6 +45,9 @@ class PageShown:
     is_cut: bool
     is_quotation_missing: bool
     cited_by: list[tuple[Run, int]]
+    flags: list[str]
+    original: str
+    has_layout: bool
 
     @property
     def size_words(self) -> str:
@@ -41,9 +57,32 @@ class PageShown:
     @property
     def outcome_words(self) -> str:
         """How reading it ended."""
-        return {"ok": "read", "empty": "read, but empty"}.get(
-            self.page.outcome, self.page.outcome.replace("_", " ")
-        )
+        return outcome_words(self.page.outcome)
+
+    @property
+    def has_flag_for_judges(self) -> bool:
+        """Whether the page speaks to whoever judges it."""
+        return INSTRUCTIONS in self.flags
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else is to be known of the snapshot, a sentence each."""
+        return [FLAG_WORDS.get(flag, flag.replace("_", " ")) for flag in self.flags if flag != INSTRUCTIONS]
+
+    @property
+    def instructions_remark(self) -> str:
+        """What a page that speaks to its judge is shown with."""
+        return FLAG_WORDS[INSTRUCTIONS]
+
+    @property
+    def decoder_words(self) -> str:
+        """How the encoding was known."""
+        return _DECODER_WORDS.get(self.page.decoder_source, self.page.decoder_source)
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """The server's headers by name."""
+        return sorted((str(name), str(value)) for name, value in self.page.headers.items())
 
     @property
     def is_readable(self) -> bool:
@@ -57,7 +96,12 @@ def page_of(study: Study, page_id: int, start: str = "", end: str = "") -> PageS
     Offsets that name no part of the text are reported and nothing is marked. Raises Http404 where the study has no
     such page.
     """
-    page = Page.objects.filter(study=study, pk=page_id).select_related("run__task", "run__model").first()
+    page = (
+        Page.objects.filter(study=study, pk=page_id)
+        .select_related("run__task", "run__model")
+        .annotate(has_bytes=Exists(PageContent.objects.filter(page=OuterRef("pk"))))
+        .first()
+    )
     if page is None:
         raise Http404("no such page")
     span = _span(start, end, len(page.text))
@@ -73,7 +117,18 @@ def page_of(study: Study, page_id: int, start: str = "", end: str = "") -> PageS
         is_cut=last - first < len(page.text),
         is_quotation_missing=bool(start or end) and span is None,
         cited_by=_cited_by(page),
+        flags=_flags(page),
+        original=archived_original(page.url) or "",
+        has_layout=page.has_bytes and page.sniffed_type == "text/html",
     )
+
+
+def _flags(page: Page) -> list[str]:
+    """The snapshot's flags. A page recorded in a run was never looked at by us, so its words are looked at now."""
+    flags = [str(flag) for flag in page.flags]
+    if INSTRUCTIONS not in flags and gives_orders(page.text[:TEXT_LIMIT]):
+        flags.append(INSTRUCTIONS)
+    return flags
 
 
 def _span(start: str, end: str, length: int) -> tuple[int, int] | None:

@@ -161,7 +161,7 @@ def report_of(study: Study) -> StudyReport:
         judges=stage1_judges(study),
         markers=markers_of(study),
         process=process_of(study),
-        labeling=_labeling(study),
+        labeling=labeling_of(study),
         agreement=study_report(study),
     )
 
@@ -186,7 +186,8 @@ def markers_of(study: Study) -> Markers:
     )
 
 
-def _labeling(study: Study) -> Labeling:
+def labeling_of(study: Study) -> Labeling:
+    """How many labels people, and simulated labelers, have given, by role. Two queries."""
     counts = {
         (role, is_simulated): count
         for role, is_simulated, count in Slot.objects.filter(queue__audit__study=study, status=SlotStatus.LABELED)

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Prefetch
 from django.db.models.functions import Coalesce, Left, Length
-from django.http import Http404
 
 from lseval.domain.labels import UNJUDGED, RoundLabel
 from lseval.domain.taxonomy import UNASSIGNED, ErrorType
-from lseval.models import Judgement, ReferenceLabel, Round, Run, Study, ToolCall, Turn
+from lseval.domain.trajectory import TOOLS
+from lseval.models import Judgement, ReferenceLabel, Round, Run, ToolCall, Turn
 from lseval.site.selectors.judges import JudgeName
 
-OBSERVATION_LIMIT = 20_000
-"""Characters of an observation, of a turn's words or of arguments that a run's page shows."""
+OBSERVATION_LIMIT: Final = 1_500
+"""Characters of an observation that a run's page holds; the rest is asked for in parts."""
+
+TEXT_LIMIT: Final = 6_000
+"""Characters of a turn's words, of its reasoning and of a call's arguments that a run's page holds."""
+
+MOST_NUMBERS: Final = 12
+"""Groups that a round names on the page; of more, how many more there are."""
+
+MOST_NAMED: Final = 20_000
+"""Groups named by the judgements of a run that are looked at."""
 
 _ARGUMENTS_IN_LINE = 300
 _TYPE_NAMES = {kind.value: kind.display_name for kind in ErrorType}
@@ -29,6 +38,32 @@ _VERDICT_WORDS: dict[str, str] = {
     RoundLabel.SKIPPED: "set aside",
     UNJUDGED: "no opinion",
 }
+
+
+GroupUrl = Callable[[int], str]
+"""Where a group stands, by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersShown:
+    """Numbers of groups with where they stand, the first `MOST_NUMBERS` of them."""
+
+    shown: list[tuple[int, str]]
+    numbers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[int], url_of: GroupUrl) -> NumbersShown:
+        """Those numbers, ascending."""
+        ordered = tuple(sorted(numbers))
+        return cls([(number, url_of(number)) for number in ordered[:MOST_NUMBERS]], ordered)
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return len(self.numbers) - len(self.shown)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +77,16 @@ class CallShown:
     observation: str | None
     length: int
     is_error: bool
+
+    @property
+    def icon(self) -> str:
+        """The tool's symbol."""
+        return f"tool-{self.name.replace('_', '-')}" if self.name in TOOLS else "tool"
+
+    @property
+    def held(self) -> int:
+        """How many characters of the observation the page holds."""
+        return len(self.observation or "")
 
     @property
     def is_cut(self) -> bool:
@@ -64,12 +109,18 @@ class CallShown:
 
 @dataclass(frozen=True, slots=True)
 class TurnShown:
-    """A turn's words and calls. `reasoning` is as recorded; no judge saw it."""
+    """A turn's words, of which `length` are in the source, and its calls. No judge saw `reasoning`."""
 
     agent: str
     text: str
+    length: int
     reasoning: str
     calls: list[CallShown]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the page holds only the beginning of the words."""
+        return self.length > len(self.text)
 
     @property
     def opening(self) -> str:
@@ -96,7 +147,9 @@ class JudgementShown:
     verdict: str
     type_name: str
     explanation: str
-    groups: list[int]
+    code: str
+    flags: list[str]
+    groups: NumbersShown
     judge: JudgeName
 
     @property
@@ -117,7 +170,7 @@ class RoundShown:
     judgements: list[JudgementShown]
     type_name: str
     is_type_agreed: bool
-    linked_groups: list[int]
+    linked_groups: NumbersShown
     references: list[ReferenceLabel]
 
     @property
@@ -130,31 +183,64 @@ class RoundShown:
         """Its permalink on the run's page."""
         return f"#r{self.number}"
 
+    @property
+    def is_flagged(self) -> bool:
+        """Whether a judge calls it an error, so that a reader looking for what went wrong stops there."""
+        return self.state in ("failure", "split")
 
-def rounds_of(run: Run, links: Sequence[tuple[int, int]]) -> list[RoundShown]:
-    """The run's rounds in order; `links` are (round number, group number). Six queries, however many there are."""
-    groups_of: dict[int, list[int]] = defaultdict(list)
-    for round_number, group_number in links:
-        groups_of[round_number].append(group_number)
+    @property
+    def touched(self) -> str:
+        """The numbers of the groups that a judge or a link ties to it, with blanks between, for scripts."""
+        numbers = {*self.linked_groups.numbers}.union(*(one.groups.numbers for one in self.judgements))
+        return " ".join(map(str, sorted(numbers)[:200]))
+
+
+def rounds_of(
+    run: Run, linked: Mapping[int, Sequence[int]], url_of: GroupUrl, number: int | None = None, limit: int = 0
+) -> list[RoundShown]:
+    """The run's rounds in order, or the one of that number; `linked` has the groups of each round's number.
+
+    Seven queries, however many there are. `limit` says how many characters of each text to hold in place of the
+    run page's.
+    """
     rounds = run.rounds.select_related("consensus", "failure_node").prefetch_related(
-        Prefetch("turns", queryset=Turn.objects.order_by("number")),
-        Prefetch("turns__tool_calls", queryset=_calls()),
-        Prefetch("judgements", queryset=Judgement.objects.order_by("judge_role").prefetch_related("groups")),
+        Prefetch("turns", queryset=_turns(limit or TEXT_LIMIT)),
+        Prefetch("turns__tool_calls", queryset=_calls(limit or OBSERVATION_LIMIT)),
+        Prefetch("judgements", queryset=Judgement.objects.order_by("judge_role")),
         "reference_labels",
     )
-    return [_round(found, groups_of[found.number]) for found in rounds]
+    if number is not None:
+        rounds = rounds.filter(number=number)
+    found = list(rounds)
+    named: dict[int, list[int]] = defaultdict(list)
+    pairs = Judgement.groups.through.objects.filter(judgement__round__in=[one.pk for one in found])
+    for pk, group in pairs.order_by("judgement_id").values_list("judgement_id", "answergroup__number")[:MOST_NAMED]:
+        named[pk].append(group)
+    held = limit or TEXT_LIMIT
+    return [_round(one, NumbersShown.of(linked.get(one.number, []), url_of), named, url_of, held) for one in found]
 
 
-def _calls() -> Any:
-    """Calls whose observations the database has already cut, so that long ones never leave it."""
+def _turns(limit: int) -> Any:
+    """Turns whose words the database has already cut, so that long ones never leave it."""
+    return (
+        Turn.objects.order_by("number")
+        .defer("text", "reasoning")
+        .annotate(shown=Left("text", limit), length=Length("text"), shown_reasoning=Left("reasoning", limit))
+    )
+
+
+def _calls(limit: int) -> Any:
+    """Calls with the beginnings of their observations."""
     return (
         ToolCall.objects.order_by("number")
         .defer("observation")
-        .annotate(shown=Left("observation", OBSERVATION_LIMIT), length=Coalesce(Length("observation"), 0))
+        .annotate(shown=Left("observation", limit), length=Coalesce(Length("observation"), 0))
     )
 
 
-def _round(found: Round, linked_groups: list[int]) -> RoundShown:
+def _round(
+    found: Round, linked: NumbersShown, named: Mapping[int, list[int]], url_of: GroupUrl, limit: int
+) -> RoundShown:
     state, label = _state(found)
     node = getattr(found, "failure_node", None)
     return RoundShown(
@@ -162,11 +248,14 @@ def _round(found: Round, linked_groups: list[int]) -> RoundShown:
         state=state,
         state_label=label,
         skip_reason=found.skip_reason.replace("_", " "),
-        turns=[_turn(turn) for turn in found.turns.all()],
-        judgements=[_judgement(judgement) for judgement in found.judgements.all()],
+        turns=[_turn(turn, limit) for turn in found.turns.all()],
+        judgements=[
+            _judgement(judgement, NumbersShown.of(named.get(judgement.pk, []), url_of))
+            for judgement in found.judgements.all()
+        ],
         type_name=type_words(node.error_type) if node else "",
         is_type_agreed=bool(node and node.is_type_agreed),
-        linked_groups=linked_groups,
+        linked_groups=linked,
         references=list(found.reference_labels.all()),
     )
 
@@ -188,21 +277,22 @@ def _state(found: Round) -> tuple[str, str]:
     return "non_error", "no error"
 
 
-def _turn(turn: Turn) -> TurnShown:
+def _turn(turn: Any, limit: int) -> TurnShown:
     return TurnShown(
         agent=turn.agent,
-        text=turn.text,
-        reasoning=turn.reasoning[:OBSERVATION_LIMIT],
-        calls=[_call(call) for call in turn.tool_calls.all()],
+        text=turn.shown,
+        length=turn.length,
+        reasoning=turn.shown_reasoning,
+        calls=[_call(call, limit) for call in turn.tool_calls.all()],
     )
 
 
-def _call(call: Any) -> CallShown:
+def _call(call: Any, limit: int) -> CallShown:
     return CallShown(
         id=call.pk,
         name=call.name,
         original_name=call.original_name if call.original_name != call.name else "",
-        arguments=_arguments(call.arguments)[:OBSERVATION_LIMIT],
+        arguments=_arguments(call.arguments)[:limit],
         observation=call.shown,
         length=call.length,
         is_error=call.is_error,
@@ -217,13 +307,15 @@ def _arguments(arguments: Mapping[str, Any]) -> str:
     )
 
 
-def _judgement(judgement: Judgement) -> JudgementShown:
+def _judgement(judgement: Judgement, groups: NumbersShown) -> JudgementShown:
     return JudgementShown(
         role=judgement.judge_role,
         verdict=judgement.verdict,
         type_name=type_words(judgement.error_type) if judgement.error_type else "",
         explanation=judgement.explanation,
-        groups=sorted(group.number for group in judgement.groups.all()),
+        code=judgement.code.replace("_", " "),
+        flags=[str(flag).replace("_", " ") for flag in judgement.flags],
+        groups=groups,
         judge=JudgeName(judgement.judge, judgement.judge_version),
     )
 
@@ -233,24 +325,3 @@ def type_words(code: str) -> str:
     if code == UNASSIGNED:
         return "Type unassigned"
     return _TYPE_NAMES.get(code, code)
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """A tool call's whole observation, and where it stands."""
-
-    run: Run
-    round_number: int
-    call: ToolCall
-
-
-def observation_of(study: Study, run_id: int, call_id: int) -> Observation:
-    """A call of the run with its observation uncut; raises Http404 where the run has no such call."""
-    call = (
-        ToolCall.objects.filter(pk=call_id, turn__run_id=run_id, turn__run__study=study)
-        .select_related("turn__run__task", "turn__run__model", "turn__round")
-        .first()
-    )
-    if call is None:
-        raise Http404("no such call")
-    return Observation(call.turn.run, call.turn.round.number, call)

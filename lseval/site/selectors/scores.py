@@ -71,32 +71,64 @@ def scored_runs(study: Study, *, task_key: str = "", model_name: str = "") -> li
     groups = AnswerGroup.objects.filter(run__in=runs).values_list("run_id", "verdict__label")
     for run_id, label, count in groups.annotate(count=Count("id")).order_by():
         counts[run_id][label or WAITING] = count
-    rows = (
-        runs.select_related("task", "model", "rubric")
-        .only(
-            "is_valid_final", "is_premature", "task__key", "model__name", "model__family", "rubric__required_count"
-        )
-        .order_by("task_id", "model__family", "model__name")
+    rows: Any = runs.order_by("task_id", "model__family", "model__name").values_list(
+        "pk",
+        "task_id",
+        "task__key",
+        "model_id",
+        "model__name",
+        "model__family",
+        "rubric__required_count",
+        "is_valid_final",
+        "is_premature",
     )
-    return [scored_run(run, LabelCounts.of(counts[run.pk])) for run in rows]
+    return [
+        _scored(pk, task, key, model, name, family, LabelCounts.of(counts[pk]), *rest)
+        for pk, task, key, model, name, family, *rest in rows
+    ]
 
 
 def scored_run(run: Run, labels: LabelCounts) -> ScoredRun:
     """One run, with its task, model and rubric at hand, and its score."""
     rubric = getattr(run, "rubric", None)
-    required = rubric.required_count if rubric else None
+    return _scored(
+        run.pk,
+        run.task_id,
+        run.task.key,
+        run.model_id,
+        run.model.name,
+        run.model.family,
+        labels,
+        rubric.required_count if rubric else None,
+        run.is_valid_final,
+        run.is_premature,
+    )
+
+
+def _scored(
+    run_id: int,
+    task_id: int,
+    task_key: str,
+    model_id: int,
+    model_name: str,
+    model_family: str,
+    labels: LabelCounts,
+    required: int | None,
+    is_valid_final: bool,
+    is_premature: bool | None,
+) -> ScoredRun:
     return ScoredRun(
-        id=run.pk,
-        task_id=run.task_id,
-        task_key=run.task.key,
-        model_id=run.model_id,
-        model_name=run.model.name,
-        model_family=run.model.family,
+        id=run_id,
+        task_id=task_id,
+        task_key=task_key,
+        model_id=model_id,
+        model_name=model_name,
+        model_family=model_family,
         labels=labels,
         required_count=required,
         score=None if required is None else score_run(required, labels.labels),
-        is_valid_final=run.is_valid_final,
-        is_premature=run.is_premature,
+        is_valid_final=is_valid_final,
+        is_premature=is_premature,
     )
 
 

@@ -24,8 +24,8 @@ function go(round) {
   for (let fold = round.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
   const call = round.querySelector("details.call:has(.observation)");
   if (call && !round.querySelector("details.call[open]")) call.open = true;
-  if (location.hash === `#${round.id}`) select();
-  else location.replace(`#${round.id}`); // a fragment of its own, and no entry in the history for each step
+  mark(round); // at once, since the address changes later and the next key may come before
+  location.replace(`#${round.id}`); // a fragment of its own, and no entry in the history for each step
   round.querySelector(".round-number").focus({ preventScroll: true });
 }
 
@@ -66,13 +66,16 @@ function say(text) {
 function select() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target?.matches(".group[data-number]")) return choose(target);
-  if (!target?.matches(".round")) return undefined;
+  if (target?.matches(".round") && target !== current()) mark(target);
+  return undefined;
+}
+
+function mark(round) {
   current()?.removeAttribute("aria-current");
-  target.setAttribute("aria-current", "true");
-  const all = rounds();
-  const flags = target.dataset.groups ? `, tied to group ${target.dataset.groups.replaceAll(" ", ", ")}` : "";
-  say(`Round ${target.dataset.number} of ${all.length}${flags}.`);
-  return paint();
+  round.setAttribute("aria-current", "true");
+  const tied = round.dataset.groups ? `, tied to group ${round.dataset.groups.replaceAll(" ", ", ")}` : "";
+  say(`Round ${round.dataset.number} of ${rounds().length}${tied}.`);
+  paint();
 }
 
 function paint() {
