@@ -55,6 +55,20 @@ class UnknownFormatError(ReadError):
     code = "unknown_format"
 
 
+class ArchiveError(ReadError):
+    """The archive is damaged, encrypted, or packed in a way that is not read."""
+
+    code = "unreadable_archive"
+
+
+class UnsafeArchiveError(ArchiveError):
+    """The archive holds what no log does: paths that lead out of it, links, too many entries, or far more unpacked
+    than packed.
+    """
+
+    code = "unsafe_archive"
+
+
 class UnsupportedVersionError(ReadError):
     """The row is in a version of our format that this program does not read."""
 

@@ -102,6 +102,11 @@ def read_document(path: Path, max_bytes: int = MAX_DOCUMENT_BYTES) -> bytes:
     return data
 
 
+def has_content(line: RawLine) -> bool:
+    """Whether a line holds anything but white space and a byte order mark."""
+    return line.data is None or bool(line.data.removeprefix(codecs.BOM_UTF8).strip())
+
+
 def _without_line_end(data: bytes) -> bytes:
     return data.removesuffix(b"\n").removesuffix(b"\r") if data.endswith(b"\n") else data
 

@@ -7,10 +7,19 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
+from lseval.domain.labels import PageOutcome
+
 FORMAT_NAME = "lseval-run/1"
 MAX_FIELDS = 100
 
-Outcome = Literal["ok", "empty", "not_found", "walled", "unavailable"]
+
+def _known_outcome(text: str) -> str:
+    if text not in set(PageOutcome):
+        raise ValueError(f"should be {', '.join(PageOutcome)}")
+    return text
+
+
+Outcome = Annotated[str, AfterValidator(_known_outcome)]
 
 
 def _not_blank(text: str) -> str:

@@ -7,10 +7,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lseval.domain.trajectory import RunRecord
-from lseval.formats.errors import FieldError, LineTooLongError, ReadError, UnreadableFileError
-from lseval.formats.lines import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, RawLine, open_binary, read_document, read_lines
+from lseval.formats.errors import (
+    FieldError,
+    LineTooLongError,
+    ReadError,
+    UnknownFormatError,
+    UnreadableFileError,
+)
+from lseval.formats.files import FileReader, Layout, SourceFile
+from lseval.formats.lines import (
+    MAX_DOCUMENT_BYTES,
+    MAX_LINE_BYTES,
+    RawLine,
+    has_content,
+    open_binary,
+    read_document,
+    read_lines,
+)
+from lseval.formats.messages import noting_inner_text
 from lseval.formats.registry import RowReader, format_named
-from lseval.formats.sniffing import has_content, sniff, unknown_format
+from lseval.formats.sniffing import sniff, unknown_format
 from lseval.formats.strict_json import InvalidUtf8Error, parse_json
 
 AUTO = "auto"
@@ -20,7 +36,8 @@ AUTO = "auto"
 class RowResult:
     """What one row of a file gave: a run, or an error.
 
-    `position` is the line's number from 1, and 1 for a file that is one document or cannot be read at all.
+    `position` is the line's number from 1, and 1 for a file that is one document or cannot be read at all. In
+    a file whose rows are not runs it is the line where the run begins, or its ordinal in a document or archive.
     `error` is the stable code of what went wrong, empty for a run, and `message` says it to people, with file
     and line. `warnings` name file, line and field of what was mended or left out. `bytes_read` counts from the
     file's beginning to the end of this row.
@@ -70,14 +87,31 @@ class _Reading:
                 position, error = sniffed.problem or (1, unknown_format(self.path, sniffed))
                 yield self._failure(position, error, 0)
                 return
-            read_row = format_named(name).row_reader(self.path, self.default_model)
-            if sniffed.is_document:
+            entry = format_named(name)
+            if entry.file_reader:
+                yield from self._file_rows(entry.file_reader, sniffed.layout)
+                return
+            if entry.row_reader is None or sniffed.layout in (Layout.ARCHIVE, Layout.ARRAY):
+                raise UnknownFormatError(f"{self.path}: an archive or array is not read as {name}")
+            read_row = entry.row_reader(self.path, self.default_model)
+            if sniffed.layout == Layout.DOCUMENT:
                 data = read_document(self.path, self.max_document_bytes)
                 yield self._row(RawLine(1, data, 0, len(data)), read_row)
             else:
                 yield from self._rows(read_row)
         except ReadError as exc:
             yield self._failure(1, exc, 0)
+
+    def _file_rows(self, reader: FileReader, layout: Layout) -> Iterator[RowResult]:
+        source = SourceFile(self.path, layout, self.default_model, self.max_line_bytes, self.max_document_bytes)
+        for row in reader(source):
+            place = f"{row.place}: " if row.place else ""
+            if isinstance(row.run, ReadError):
+                yield self._failure(row.position, row.run, row.bytes_read, f"{place}{row.run}")
+                continue
+            record = replace(row.run, warnings=(*row.notes, *row.run.warnings)) if row.notes else row.run
+            warnings = tuple(f"{self.path}:{row.position}: {place}{warning}" for warning in record.warnings)
+            yield RowResult(self.path, row.position, record, warnings=warnings, bytes_read=row.bytes_read)
 
     def _rows(self, read_row: RowReader) -> Iterator[RowResult]:
         number, end = 0, 0
@@ -98,14 +132,15 @@ class _Reading:
             parsed = parse_json(line.data)
             if not isinstance(parsed.value, Mapping):
                 raise FieldError("a row should be a JSON object")
-            record = read_row(parsed.value)
+            with noting_inner_text() as inner:
+                record = read_row(parsed.value)
         except InvalidUtf8Error as exc:
             message = f"{exc} (byte {line.offset + exc.offset} of the file)"
             return self._failure(line.number, exc, line.end, message)
         except ReadError as exc:
             return self._failure(line.number, exc, line.end)
-        if parsed.notes:
-            record = replace(record, warnings=(*parsed.notes, *record.warnings))
+        if notes := (*parsed.notes, *inner):
+            record = replace(record, warnings=(*notes, *record.warnings))
         warnings = tuple(f"{self.path}:{line.number}: {warning}" for warning in record.warnings)
         return RowResult(self.path, line.number, record, warnings=warnings, bytes_read=line.end)
 

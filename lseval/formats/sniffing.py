@@ -7,8 +7,19 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from lseval.formats import inspect_archive
+from lseval.formats.archives import is_archive, open_archive
 from lseval.formats.errors import EmptyFileError, JsonArrayError, LineTooLongError, ReadError, UnknownFormatError
-from lseval.formats.lines import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, RawLine, open_binary, read_document, read_lines
+from lseval.formats.files import Layout
+from lseval.formats.lines import (
+    MAX_DOCUMENT_BYTES,
+    MAX_LINE_BYTES,
+    RawLine,
+    has_content,
+    open_binary,
+    read_document,
+    read_lines,
+)
 from lseval.formats.registry import FORMATS, format_of
 from lseval.formats.strict_json import JsonError, parse_json
 
@@ -22,13 +33,12 @@ LINE_SUFFIXES = (".jsonl", ".ndjson")
 class Sniffed:
     """What a file's content shows.
 
-    `format` is a format's name, or None where no row was recognised. `is_document` says that the file is one
-    JSON document rather than a row a line. Where no row could be read at all, `problem` is the first that could
-    not, as (position, error).
+    `format` is a format's name, or None where no row was recognised. Where no row could be read at all, `problem`
+    is the first that could not, as (position, error).
     """
 
     format: str | None
-    is_document: bool = False
+    layout: Layout = Layout.LINES
     problem: tuple[int, ReadError] | None = None
 
 
@@ -56,14 +66,19 @@ def unknown_format(path: Path, sniffed: Sniffed) -> UnknownFormatError:
 def sniff(
     path: Path, max_line_bytes: int = MAX_LINE_BYTES, max_document_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Sniffed:
-    """Format and layout of the file; raises a `ReadError` where it is empty, unreadable or one JSON array."""
+    """Format and layout of the file.
+
+    Raises a `ReadError` where it is empty, unreadable, or one JSON array of what is read a row a line only.
+    """
+    if is_archive(path):
+        return _sniff_archive(path)
     with open_binary(path) as stream:
         lines = (line for line in read_lines(stream, max_line_bytes) if has_content(line))
         first = next(lines, None)
         if first is None:
             raise EmptyFileError(f"{path}: the file is empty")
         if begins_with(first, b"["):
-            raise JsonArrayError(f"{path}: the file is one JSON array; write one run a line (JSONL)")
+            return _sniff_array(path, max_document_bytes)
         seen = _Rows()
         seen.add(first)
         is_lone = True
@@ -77,11 +92,6 @@ def sniff(
     if seen.parsed == 0 and _may_be_document(path, seen.problem, is_lone):
         return _sniff_document(path, max_document_bytes)
     return Sniffed(seen.format, problem=None if seen.parsed else seen.problem)
-
-
-def has_content(line: RawLine) -> bool:
-    """Whether a line holds anything but white space and a byte order mark."""
-    return line.data is None or bool(line.data.removeprefix(codecs.BOM_UTF8).strip())
 
 
 def begins_with(line: RawLine, mark: bytes) -> bool:
@@ -101,7 +111,7 @@ class _Rows:
         try:
             if line.data is None:
                 raise LineTooLongError("the line is too long")
-            value = parse_json(line.data).value
+            value = parse_json(line.data, nan_as_null=True).value
         except ReadError as exc:
             self.problem = self.problem or (line.number, exc)
             return
@@ -121,7 +131,25 @@ def _may_be_document(path: Path, problem: tuple[int, ReadError] | None, is_lone:
 
 def _sniff_document(path: Path, max_bytes: int) -> Sniffed:
     try:
-        value = parse_json(read_document(path, max_bytes)).value
+        value = parse_json(read_document(path, max_bytes), nan_as_null=True).value
     except JsonError as exc:
-        return Sniffed(None, is_document=True, problem=(1, exc))
-    return Sniffed(format_of(value), is_document=True)
+        return Sniffed(None, Layout.DOCUMENT, problem=(1, exc))
+    return Sniffed(format_of(value), Layout.DOCUMENT)
+
+
+def _sniff_array(path: Path, max_bytes: int) -> Sniffed:
+    """An array is read where its rows are spans or logs, which tools give out like that."""
+    refusal = JsonArrayError(f"{path}: the file is one JSON array; write one run a line (JSONL)")
+    try:
+        value = parse_json(read_document(path, max_bytes), nan_as_null=True).value
+    except ReadError as exc:
+        raise refusal from exc
+    found = next((name for row in value[:SNIFFED_ROWS] if (name := format_of(row))), None)
+    if found is None or not FORMATS[found].reads_arrays:
+        raise refusal
+    return Sniffed(found, Layout.ARRAY)
+
+
+def _sniff_archive(path: Path) -> Sniffed:
+    with open_archive(path) as archive:
+        return Sniffed("inspect" if inspect_archive.is_log(archive.names) else None, Layout.ARCHIVE)

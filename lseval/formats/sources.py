@@ -10,7 +10,7 @@ from pathlib import Path
 from lseval.formats.errors import ReadError, UnreadableFileError
 from lseval.formats.sniffing import sniff
 
-RUN_SUFFIXES = (".json", ".jsonl", ".ndjson")
+RUN_SUFFIXES = (".json", ".jsonl", ".ndjson", ".eval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _reason_to_skip(path: Path) -> str:
     if str(path) != printable(path):
         return "its name is not in UTF-8"
     if path.suffix.lower() not in RUN_SUFFIXES:
-        return "not a JSON or JSONL file"
+        return "not a JSON, JSONL or .eval file"
     try:
         sniffed = sniff(path)
     except ReadError:

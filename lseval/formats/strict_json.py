@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,6 +17,10 @@ from lseval.formats.errors import ReadError
 
 MAX_DEPTH = 100
 """Objects and arrays may be nested this deep."""
+
+MAX_VALUES = 1_000_000
+"""One text may hold this many values. An empty object takes two bytes to write and a hundred to hold, so that the
+size of a text alone bounds nothing."""
 
 MAX_INTEGER = 2**63 - 1
 MIN_INTEGER = -(2**63)
@@ -25,6 +30,8 @@ REPLACEMENT = "�"
 
 _LONGEST_INTEGER = len(str(MIN_INTEGER))
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Possessive, and closed by the end too: an open string must not make every later quotation mark start a new search.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z|\\\Z)', re.DOTALL)
 
 
 class JsonError(ReadError):
@@ -61,6 +68,12 @@ class NestingError(JsonError):
     code = "too_deep"
 
 
+class TooManyValuesError(JsonError):
+    """More than `MAX_VALUES` values in one text."""
+
+    code = "too_many_values"
+
+
 class InvalidUtf8Error(JsonError):
     """The bytes are not UTF-8; `offset` is the 0-based index of the first wrong byte."""
 
@@ -79,16 +92,21 @@ class ParsedJson:
     notes: tuple[str, ...]
 
 
-def parse_json(data: bytes) -> ParsedJson:
+def parse_json(data: bytes, *, nan_as_null: bool = False) -> ParsedJson:
     """The value that UTF-8 `data` holds, with a byte order mark or without.
 
-    NUL and lone surrogates in any string become U+FFFD, with a note that names the field. Raises a
+    NUL and lone surrogates in any string become U+FFFD, with a note that names the field. With `nan_as_null`,
+    `NaN`, `Infinity` and `-Infinity`, which some tools write, become null, with a note that counts them. Raises a
     `JsonError` for text that is not JSON, keys given twice, numbers that are not finite, integers beyond
-    64 bits and nesting beyond `MAX_DEPTH`.
+    64 bits, nesting beyond `MAX_DEPTH` and more than `MAX_VALUES` values.
     """
+    _check_count(data)
     text = _decoded(data).removeprefix("\ufeff")
     # A raw NUL inside a string is forbidden by JSON but occurs; it is mended as the escaped one is.
     decoder = _LENIENT_DECODER if "\x00" in text else _STRICT_DECODER
+    constants: list[str] = []
+    if nan_as_null:
+        decoder = _decoder(strict=decoder is _STRICT_DECODER, parse_constant=constants.append)
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as exc:
@@ -97,7 +115,29 @@ def parse_json(data: bytes) -> ParsedJson:
         raise NestingError(f"nested deeper than {MAX_DEPTH} levels") from exc
     cleaner = _Cleaner()
     value = cleaner.clean(value, None, 0)
-    return ParsedJson(value, cleaner.report())
+    notes = cleaner.report()
+    if constants:
+        notes = (*notes, f"{', '.join(sorted(set(constants)))} read as null, {len(constants)} in all")
+    return ParsedJson(value, notes)
+
+
+def value_count(data: bytes) -> int:
+    """At least as many as there are values in a JSON text, and at most three for each, without parsing it.
+
+    Every value but the first follows a comma or opens what it stands in; marks inside strings do not count.
+    """
+    if _marks(data) <= MAX_VALUES:
+        return _marks(data)
+    return _marks(_STRING.sub(b"", data))
+
+
+def _marks(data: bytes) -> int:
+    return 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
+
+
+def _check_count(data: bytes) -> None:
+    if (count := value_count(data)) > MAX_VALUES:
+        raise TooManyValuesError(f"holds about {count:,} values; {MAX_VALUES:,} are read at most")
 
 
 def _decoded(data: bytes) -> str:
@@ -144,12 +184,12 @@ def _no_constant(literal: str) -> NoReturn:
     raise NonFiniteNumberError(f"{literal} is not a JSON number")
 
 
-def _decoder(strict: bool) -> json.JSONDecoder:
+def _decoder(strict: bool, parse_constant: Callable[[str], Any] = _no_constant) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=_unique_pairs,
         parse_float=_finite,
         parse_int=_bounded,
-        parse_constant=_no_constant,
+        parse_constant=parse_constant,
         strict=strict,
     )
 

@@ -6,7 +6,6 @@ a model found useful in the page for a stated goal, so a page's text here is tha
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from lseval.formats.fields import (
 )
 from lseval.formats.pages import PageCollector, outcome_of_text
 from lseval.formats.strict_json import JsonError, parse_json
+from lseval.formats.task_keys import digest_key
 
 MODEL_NAME = "WebDancer"
 TOOL_NAMES = {"search": "web_search", "visit": "read_page"}
@@ -44,18 +44,20 @@ _FAILURES = ("Error", "[visit] Failed", "[search] Failed", "[Visit] Invalid", "[
 
 
 def matches(row: Mapping[str, Any]) -> bool:
-    """Whether a parsed row is a WebDancer trajectory."""
-    return isinstance(row.get("messages"), list) and "answer" in row and "format" not in row
+    """Whether a parsed row is a WebDancer trajectory: a chat with a gold answer, and its tool calls in the text."""
+    messages = row.get("messages")
+    if not isinstance(messages, list) or "answer" not in row or "format" in row:
+        return False
+    return not any(isinstance(message, Mapping) and _calls_apart(message) for message in messages)
+
+
+def _calls_apart(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "tool" or bool(message.get("tool_calls"))
 
 
 def row_reader(path: Path, default_model: str | None) -> Callable[[Mapping[str, Any]], RunRecord]:
     """What reads the rows of `path`. The source names no model: it is `default_model`, or WebDancer."""
     return partial(_read_row, model_name=default_model or MODEL_NAME)
-
-
-def task_key(question: str) -> str:
-    """A key for a question that has no id: 16 hexadecimal digits of its SHA-256, white space normalised."""
-    return hashlib.sha256(" ".join(question.split()).encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)
@@ -93,7 +95,7 @@ def _read_row(row: Mapping[str, Any], model_name: str) -> RunRecord:
     if chat.answer_reasoning:
         metadata["answer_reasoning"] = chat.answer_reasoning
     return RunRecord(
-        task_key=task_key(question),
+        task_key=digest_key(question),
         question=question,
         model_name=model_name,
         final_answer=chat.answer or "",

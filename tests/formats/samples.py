@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lseval.formats import RowResult, read_runs
+from tests.formats.samples_chats import browsecomp_plus_row, inspect_row, openai_chat_row
+from tests.formats.samples_traces import langfuse_row, langsmith_tree, otlp_row
 
 
 def lseval_row(**changes: Any) -> dict[str, Any]:
@@ -110,6 +112,12 @@ def cited_report_row() -> dict[str, Any]:
 
 
 ROWS = {
+    "inspect": inspect_row,
+    "openai_chat": openai_chat_row,
+    "browsecomp_plus": browsecomp_plus_row,
+    "langfuse": langfuse_row,
+    "langsmith": langsmith_tree,
+    "otel_spans": otlp_row,
     "lseval": lseval_row,
     "langgraph": langgraph_row,
     "webdancer": webdancer_row,

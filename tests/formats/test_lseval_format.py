@@ -1,7 +1,6 @@
 import json
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -16,7 +15,6 @@ from lseval.domain.trajectory import (
     UsageRecord,
 )
 from lseval.formats import FORMATS, detect_format, read_runs
-from lseval.formats.lseval_models import Outcome
 from tests.formats.samples import lseval_row, read_one
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "run-format.md"
@@ -65,14 +63,23 @@ def test_example_of_the_document_is_read_as_the_document_says(tmp_path):
     )
 
 
-def test_every_format_is_described_in_the_document():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    assert [name for name in FORMATS if name != "lseval" and f"**`{name}`**" not in text] == []
-    assert "lseval-run/1" in text
+def test_every_format_has_a_page_that_the_overview_names():
+    overview = (DOCUMENT.parent / "bring-your-runs.md").read_text(encoding="utf-8")
+    for name in FORMATS:
+        assert f"`{name}`" in overview
+        if name != "lseval":
+            page = DOCUMENT.parent / "formats" / f"{name}.md"
+            assert f"(`{name}`)" in page.read_text(encoding="utf-8").splitlines()[0]
+            assert f"(formats/{name}.md)" in overview
+    assert "lseval-run/1" in DOCUMENT.read_text(encoding="utf-8")
 
 
-def test_outcomes_of_the_format_are_those_of_the_program():
-    assert set(get_args(Outcome)) == {outcome.value for outcome in PageOutcome}
+def test_every_outcome_of_the_program_is_one_of_the_format(tmp_path):
+    pages = [{"url": f"https://{number}.example/", "outcome": name} for number, name in enumerate(PageOutcome)]
+    result = read_one(tmp_path / "a.jsonl", lseval_row(pages=pages))
+    assert [page.outcome for page in result.record.pages[1:]] == list(PageOutcome)
+    wrong = read_one(tmp_path / "b.jsonl", lseval_row(pages=[{"url": "https://a.example/", "outcome": "fine"}]))
+    assert (wrong.error, "pages[0].outcome: should be ok, empty" in wrong.message) == ("invalid_field", True)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ def test_outcomes_of_the_format_are_those_of_the_program():
         (
             {"pages": [{"url": "u", "outcome": "fine"}]},
             "invalid_field",
-            "pages[0].outcome: should be 'ok', 'empty'",
+            "pages[0].outcome: should be ok, empty",
         ),
         (
             {"pages": [{"url": "u", "text": "x", "outcome": "walled"}]},

@@ -34,7 +34,7 @@ def test_unknown_content_is_refused_with_the_path_and_the_known_formats(tmp_path
 
 
 def test_unknown_format_name_is_refused_before_anything_is_read(tmp_path):
-    with pytest.raises(InputError, match="no format is called 'csv'; known formats: lseval, langgraph"):
+    with pytest.raises(InputError, match="no format is called 'csv'; known formats: lseval, inspect, langgraph"):
         read_runs(tmp_path / "absent.jsonl", "csv")
 
 

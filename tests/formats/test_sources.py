@@ -21,8 +21,8 @@ def test_folder_gives_its_runs_sorted_and_lists_what_it_passed_over(tmp_path):
     assert list(sources) == [tmp_path / "a.jsonl", tmp_path / "b__m.jsonl", tmp_path / "sub" / "c.json"]
     assert [str(skipped) for skipped in sources.skipped] == [
         f"skipped {tmp_path / '.hidden.jsonl'}: a hidden file",
-        f"skipped {tmp_path / 'LICENSE'}: not a JSON or JSONL file",
-        f"skipped {tmp_path / 'README.md'}: not a JSON or JSONL file",
+        f"skipped {tmp_path / 'LICENSE'}: not a JSON, JSONL or .eval file",
+        f"skipped {tmp_path / 'README.md'}: not a JSON, JSONL or .eval file",
         f"skipped {tmp_path / 'link.jsonl'}: a symbolic link",
         f"skipped {tmp_path / 'query.jsonl'}: holds no run in a known format",
     ]

@@ -1,7 +1,10 @@
+import json
+
 import pytest
 
 from lseval.errors import InputError
-from lseval.formats.strict_json import MAX_DEPTH, InvalidUtf8Error, JsonError, parse_json
+from lseval.formats import strict_json
+from lseval.formats.strict_json import MAX_DEPTH, InvalidUtf8Error, JsonError, parse_json, value_count
 
 
 def code_of(data: bytes) -> str:
@@ -109,3 +112,36 @@ def test_text_that_breaks_off_is_told_from_text_that_is_wrong(text, is_incomplet
     with pytest.raises(JsonError) as caught:
         parse_json(text.encode())
     assert caught.value.is_incomplete is is_incomplete
+
+
+def test_number_of_values_is_bounded_before_any_is_made(monkeypatch):
+    monkeypatch.setattr(strict_json, "MAX_VALUES", 1000)
+    assert code_of(b"[" + b"{}," * 600 + b"{}]") == "too_many_values"
+    assert code_of(b"[" + b"1," * 1001 + b"1]") == "too_many_values"
+    assert code_of(b"[" + b"{}," * 10_000) == "too_many_values"
+    assert len(parse_json(b"[" + b"1," * 900 + b"1]").value) == 901
+
+
+def test_marks_inside_strings_are_no_values(monkeypatch):
+    monkeypatch.setattr(strict_json, "MAX_VALUES", 1000)
+    for text in ("," * 5000, "[{" * 5000, '\\",' * 5000, "\\\\" + "," * 5000):
+        data = json.dumps({"a": text, "b": [text]}).encode()
+        assert parse_json(data).value == {"a": text, "b": [text]}
+        assert value_count(data) < 10
+
+
+def test_string_left_open_is_looked_through_once():
+    # Were each escaped quotation mark a new start, this would take minutes.
+    assert code_of(b'{"a": "' + b'\\",' * 2_000_000) == "invalid_json"
+
+
+def test_full_line_of_empty_objects_is_refused():
+    assert code_of(b"[" + b"{}," * 5_500_000 + b"{}]") == "too_many_values"
+
+
+def test_nan_becomes_null_only_where_asked():
+    parsed = parse_json(b'{"a": NaN, "b": [Infinity, -Infinity, 1.5]}', nan_as_null=True)
+    assert parsed.value == {"a": None, "b": [None, None, 1.5]}
+    assert parsed.notes == ("-Infinity, Infinity, NaN read as null, 3 in all",)
+    with pytest.raises(InputError):
+        parse_json(b"[1e400]", nan_as_null=True)

@@ -28,6 +28,7 @@ class Installation:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.server = EmbeddedServer(folder)
+        self.started: list[subprocess.Popen[bytes]] = []
         self.environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("LSEVAL_", "DATABASE_"))},
             "LSEVAL_VAR": str(folder),
@@ -41,9 +42,11 @@ class Installation:
         if command[0] == "celery":
             words = [sys.executable, "-m", *command]
         output = (self.folder / log).open("ab") if log else subprocess.DEVNULL
-        return subprocess.Popen(
+        process = subprocess.Popen(
             words, cwd=ROOT, env=self.environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
+        self.started.append(process)
+        return process
 
     def manage(self, *command: str) -> str:
         """What `manage.py COMMAND` prints, once it has ended well."""
@@ -91,6 +94,9 @@ def an_installation() -> Iterator[Installation]:
         installation.manage("migrate", "-v0")
         yield installation
     finally:
+        for process in installation.started:
+            if process.poll() is None:
+                kill_tree(process)  # or it would start the server again
         installation.server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 

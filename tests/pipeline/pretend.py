@@ -20,7 +20,7 @@ ANSWER = "1. Lake Aldis ferry: opened in 1962 (https://ferries.example/1)"
 def search_of(study: Study) -> Search:
     def search(query: str, count: int) -> tuple[SearchHit, ...]:
         if (doomed := os.environ.get("LSEVAL_PRETEND_CRASH")) and doomed in query:
-            os.kill(os.getpid(), signal.SIGSEGV)
+            signal.raise_signal(signal.SIGSEGV)  # in this thread, so that it is over before anything is kept
         return _hits(query)
 
     return search

@@ -48,6 +48,11 @@ def test_file_is_tried_first_and_saves_nothing(client: Client) -> None:
     assert Run.objects.get().source_name == "pasted.jsonl"
 
 
+def test_after_a_check_the_page_says_that_an_upload_has_to_be_chosen_again(client: Client) -> None:
+    assert b"choose the file again and press Import" in send(client, upload=GOOD.encode()).content
+    assert b"choose the file again" not in send(client, GOOD).content
+
+
 def test_uploaded_file_keeps_its_name_without_its_folders(client: Client) -> None:
     send(client, upload=GOOD.encode(), name="../../etc/my runs$(x).jsonl", **{"import": "yes"})
     assert Run.objects.get().source_name == "my runs-x-.jsonl"
