@@ -14,9 +14,17 @@ if os.environ.get("DATABASE_URL"):
 import pytest
 from django.conf import LazySettings
 
+from lseval import plain_sql
+
 
 @pytest.fixture(autouse=True)
 def _quick_and_plain(settings: LazySettings) -> None:
     """Quick password hashing; plain http also where the settings are a deployment's."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.SECURE_SSL_REDIRECT = False
+
+
+@pytest.fixture
+def as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements are sent as they are written, not prepared under a name, so that a test can read them."""
+    monkeypatch.setattr(plain_sql, "is_prepared", False)

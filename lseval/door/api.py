@@ -1,4 +1,4 @@
-"""The API: who asks, and the studies they belong to, as JSON.
+"""The API's first addresses: who asks, and the studies they belong to.
 
 An annotator gets what the page of studies shows them. Counts would tell of other people's work, so these come only
 with the roles that see results.
@@ -6,35 +6,66 @@ with the roles that see results.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, cast
 
 from django.http import HttpRequest
 from django.urls import reverse
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lseval.access import require_access
 from lseval.door.models import ApiToken
 from lseval.errors import InputError
-from lseval.models import User
-from lseval.query_parameters import page_number, require_known
+from lseval.models import Role, User
+from lseval.query_parameters import LARGEST_PAGE, page_number
+from lseval.site.api.asked import Parameter
+from lseval.site.api.strict import StrictView
 from lseval.site.selectors.studies import StudyCounts, StudyRow, study_row, study_rows
 
 
-class StrictView(APIView):
-    """A view that refuses every query parameter that it does not know."""
+class TokenSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
 
-    parameters: Collection[str] = ()
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        require_known(request.query_params, self.parameters)
+class MeSerializer(serializers.Serializer[Any]):
+    username = serializers.CharField()
+    is_superuser = serializers.BooleanField()
+    token = TokenSerializer(allow_null=True, help_text="null for who is logged in by a browser")
+
+
+class StudyCountsSerializer(serializers.Serializer[Any]):
+    runs = serializers.IntegerField()
+    answer_groups = serializers.IntegerField()
+    judged_groups = serializers.IntegerField()
+    labels_by_people = serializers.IntegerField()
+    simulated_labels = serializers.IntegerField()
+
+
+class StudySerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices)
+    url = serializers.URLField()
+    counts = StudyCountsSerializer(required=False, help_text="for leads and researchers only")
+
+
+class StudiesSerializer(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    results = StudySerializer(many=True)
 
 
 class Me(StrictView):
     """Who asks, and by which token."""
+
+    tag, operation = "about", "me"
+
+    def answer(self) -> Any:
+        return MeSerializer
 
     def get(self, request: Request) -> Response:
         user = cast(User, request.user)
@@ -46,7 +77,11 @@ class Me(StrictView):
 class Studies(StrictView):
     """The studies of the person who asks, newest first, a page at a time."""
 
-    parameters = ("page",)
+    operation = "studies"
+    asked = (Parameter("page", "which page", "number", least=1, most=LARGEST_PAGE, default=1),)
+
+    def answer(self) -> Any:
+        return StudiesSerializer
 
     def get(self, request: Request) -> Response:
         number = page_number(request.query_params)
@@ -59,7 +94,12 @@ class Studies(StrictView):
 
 
 class OneStudy(StrictView):
-    """One study; 404 for whoever does not belong to it."""
+    """One study, with its counts for leads and researchers; 404 for whoever does not belong to it."""
+
+    operation = "study"
+
+    def answer(self) -> Any:
+        return StudySerializer
 
     def get(self, request: Request, slug: str) -> Response:
         access = require_access(cast(HttpRequest, request), slug)

@@ -12,6 +12,8 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from lseval.site.navigation import Tab
+
 _LABELS = ("C", "I", "U")
 _TOKENS = """
     paper sunken raised ink ink-soft rule rule-strong edge accent accent-strong accent-soft focus
@@ -37,10 +39,10 @@ def styleguide_context() -> dict[str, Any]:
     """Sample values for every component, made up and tied to no study."""
     return {
         "study": {"name": "Sample study"},
-        "study_tabs": [
-            {"label": label, "url": f"#{label.lower()}", "is_current": label == "Outcome"}
+        "study_tabs": tuple(
+            Tab(label, f"#{label.lower()}", label == "Outcome")
             for label in ("Home", "Outcome", "Process", "Audit", "Agreement", "Report")
-        ],
+        ),
         "breadcrumbs": [
             {"label": "Studies", "url": "#studies"},
             {"label": "Sample study", "url": "#study"},

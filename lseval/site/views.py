@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from csp.constants import SELF
+from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
@@ -13,18 +15,23 @@ from django.views.decorators.http import require_safe
 from agreement.presenting import report_view
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
 from lseval.models import Role, User
+from lseval.query_parameters import takes
 from lseval.site import styleguide as styleguide_page
+from lseval.site import trajectory_page
+from lseval.site.process_curve import curve_of
 from lseval.site.report_text import markdown_of, methods_of, process_lines
 from lseval.site.selectors.home import commands_for, study_home_of
 from lseval.site.selectors.outcome import OutcomeFilters, outcome_of
 from lseval.site.selectors.pages import page_of
 from lseval.site.selectors.process import TYPE_NAMES, process_of
+from lseval.site.selectors.process_details import process_details_of
 from lseval.site.selectors.report import markers_of, report_of
-from lseval.site.selectors.rounds import observation_of
+from lseval.site.selectors.round import observation_of, round_page_of
 from lseval.site.selectors.run import run_of
 from lseval.site.selectors.studies import study_rows
 
 
+@takes("page")
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
     """The studies that the person belongs to."""
@@ -42,6 +49,7 @@ def study_home(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "site/study_home.html", {"home": study_home_of(access.study)})
 
 
+@takes("task", "model", "sort", "view", "page")
 @require_safe
 def outcome(request: HttpRequest, slug: str) -> HttpResponse:
     """Stage 1: scores by model, by task and model, and by run."""
@@ -50,18 +58,36 @@ def outcome(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "site/outcome.html", {"outcome": found, "commands": commands_for(slug)})
 
 
+@takes("page")
 @require_safe
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """One run with its answer groups and its rounds."""
-    shown = run_of(_results(request, slug).study, run_id)
+    """One run with its rounds and a page of its answer groups."""
+    shown = run_of(_results(request, slug).study, run_id, request.GET.get("page", "1"))
     crumbs = _crumbs(("Outcome", reverse("outcome", args=[slug])), (str(shown.run), ""))
-    return render(request, "site/run.html", {"shown": shown, "breadcrumbs": crumbs})
+    return render(request, "site/run.html", {"shown": shown, "breadcrumbs": crumbs, **trajectory_page.RUN_CONTEXT})
 
 
+@takes("group")
+@require_safe
+def run_round(request: HttpRequest, slug: str, run_id: int, number: int) -> HttpResponse:
+    """One round beside a group, with the words that both have marked."""
+    shown = round_page_of(_results(request, slug).study, run_id, number, request.GET.get("group", ""))
+    crumbs = _crumbs(
+        ("Outcome", reverse("outcome", args=[slug])),
+        (str(shown.run), f"{reverse('run', args=[slug, run_id])}#r{number}"),
+        (f"Round {number}", ""),
+    )
+    context = {"shown": shown, "breadcrumbs": crumbs, "shortcuts": trajectory_page.ROUND_SHORTCUTS}
+    return render(request, "site/round.html", context)
+
+
+@takes("from")
 @require_safe
 def observation(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResponse:
-    """One tool call with its whole observation."""
-    shown = observation_of(_results(request, slug).study, run_id, call_id)
+    """One tool call with its observation, a part at a time; the part alone where htmx asks for it."""
+    shown = observation_of(_results(request, slug).study, run_id, call_id, request.GET.get("from", ""))
+    if request.headers.get("HX-Request") == "true":
+        return render(request, "site/_observation_part.html", {"shown": shown, "slug": slug})
     back = reverse("run", args=[slug, run_id])
     crumbs = _crumbs(
         ("Outcome", reverse("outcome", args=[slug])),
@@ -71,6 +97,8 @@ def observation(request: HttpRequest, slug: str, run_id: int, call_id: int) -> H
     return render(request, "site/observation.html", {"shown": shown, "breadcrumbs": crumbs})
 
 
+@takes("start", "end")
+@csp_update({"frame-src": [SELF]})  # type: ignore[arg-type]  # its types know no view with arguments
 @require_safe
 def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     """A snapshot; `start` and `end` mark a quotation in it."""
@@ -87,11 +115,14 @@ def process(request: HttpRequest, slug: str) -> HttpResponse:
     """Stage 2: what became of the rounds, failure nodes, links and judges."""
     access = _results(request, slug)
     found = process_of(access.study)
+    details = process_details_of(access.study, found.pairs, found.link_policy)
     return render(
         request,
         "site/process.html",
         {
             "process": found,
+            "details": details,
+            "curve": curve_of(details.policies),
             "lines": process_lines(found),
             "markers": markers_of(access.study),
             "type_names": TYPE_NAMES,

@@ -104,6 +104,7 @@ def _addresses(study: Study) -> dict[str, str]:
         "outcome, filtered": reverse("outcome", args=["s1"], query={"task": HOSTILE, "model": HOSTILE}),
         "outcome, unknown": reverse("outcome", args=["s1"], query={"task": HOSTILE + "x", "sort": HOSTILE}),
         "run": reverse("run", args=["s1", run.pk]),
+        "group": reverse("run_group", args=["s1", run.pk, 1]),
         "observation": reverse("observation", args=["s1", run.pk, call.pk]),
         "page": reverse("page", args=["s1", run.pages.get().pk], query={"start": HOSTILE, "end": "1"}),
     }

@@ -145,7 +145,7 @@ def test_long_observation_is_cut_and_leads_to_the_whole() -> None:
     assert "The first 1,500 of 1,507 characters." in page
     call = run_of(study, run.pk).rounds[0].turns[0].calls[0]
     whole = reverse("observation", args=["s1", run.pk, call.id])
-    assert f'hx-get="{whole}?from=1500"' in page
+    assert f'hx-get="calls/{call.id}/?from=1500"' in page
     assert "THE END" in client.get(whole).content.decode()
     part = client.get(f"{whole}?from=1500", headers={"HX-Request": "true"}).content.decode()
     assert ">THE END</pre>" in part

@@ -17,11 +17,12 @@ from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import TOOLS, ToolCallRecord, TurnRecord
 from lseval.models import Call, Phase, Study
 from lseval.site.figures.catalog import FIGURES
+from lseval.site.tables import cells
 from lseval.site.tables.catalog import PARTS, TABLES
 from lseval.site.tables.facts import StudyFacts
 from lseval.site.tables.rendering import FORMATS
 from lseval.site.tables.rubrics import StoredRubric, stability_of
-from lseval.site.tables.table import Table
+from lseval.site.tables.table import Column, Table
 from tests.factories import PAGE_TEXT, give_verdict, make_run, make_study
 from tests.site.building import World, give_judgements, make_world, reading_turns, signed_in
 
@@ -236,6 +237,14 @@ def test_unknown_part_table_or_figure_is_refused(world: World) -> None:
         assert client.get(reverse(name, args=["s1", key, ending])).status_code == 404
 
 
+def test_latex_sets_an_interval_below_its_number_and_keeps_brackets_from_being_arguments() -> None:
+    columns = (Column("model", "Model", align="left"), Column("score", "AS"))
+    rows = [[cells.name("[a] & *"), cells.with_interval(cells.decimal(50, 2), 40.0, 60.0)]]
+    written = FORMATS["tex"][1](Table("x", "9", "Scores_1.", columns, rows))
+    assert r"{}[a] \& * & \shortstack[r]{50.00\\{\scriptsize [40.00, 60.00]}} \\".replace("\\\\", "\\\\") in written
+    assert r"\caption{Scores\_1.}" in written
+
+
 def test_undefined_is_shown_with_its_reason() -> None:
     study = make_study("bare")
     table = TABLES["2"].build(StudyFacts(study))
@@ -245,7 +254,7 @@ def test_undefined_is_shown_with_its_reason() -> None:
 
 
 # Session, user, study with role; then what the part's tables and figures are made of.
-_QUERIES = {"outcome": 28, "process": 22, "people": 6, "setup": 10}
+_QUERIES = {"outcome": 26, "process": 23, "people": 5, "setup": 11}
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -1,0 +1,184 @@
+"""A study's labels, verdicts, links or runs as one file, of one moment and of any size.
+
+Rows come from a cursor of the database and go out one by one, so memory does not grow with them. Everything is
+read in one transaction that sees the database as it was when it began, whatever is written meanwhile.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from annotation.transfers import CSV, JSONL, label_lines
+from lseval.csv_cells import escaped_cell
+from lseval.formats import write_run
+from lseval.models import Link, Run, Study, Verdict
+from lseval.pipeline.export_runs import one_moment, run_records
+
+_CHUNK: Final = 2000
+
+_WHERE: Final = {"task_key": "task__key", "model": "model__name"}
+VERDICT_COLUMNS: Final = {
+    "run_id": "group__run_id",
+    **{name: f"group__run__{path}" for name, path in _WHERE.items()},
+    "group_number": "group__number",
+    "title": "group__title",
+    "label": "label",
+    "reason": "reason",
+    "code": "code",
+    "judge": "judge",
+    "judge_version": "judge_version",
+    "repeat": "repeat",
+    "judged_at": "judged_at",
+    "flags": "flags",
+    "claims": "claims",
+    "pages": "pages",
+}
+LINK_COLUMNS: Final = {
+    "run_id": "run_id",
+    **{name: f"run__{path}" for name, path in _WHERE.items()},
+    "round_number": "round__number",
+    "group_number": "group__number",
+    "error_type": "node__error_type",
+    "is_type_agreed": "node__is_type_agreed",
+}
+RUN_COLUMNS: Final = {
+    "run_id": "pk",
+    **_WHERE,
+    "family": "model__family",
+    "required_count": "rubric__required_count",
+    "is_valid_final": "is_valid_final",
+    "is_premature": "is_premature",
+    "is_final_only": "is_final_only",
+    "started_at": "started_at",
+    "imported_at": "imported_at",
+    "input_tokens": "input_tokens",
+    "cached_tokens": "cached_tokens",
+    "output_tokens": "output_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+    "source_format": "source_format",
+    "source_digest": "source_digest",
+    "final_answer": "final_answer",
+}
+"""Columns of the files by name, each with where its value stands."""
+
+
+def _label_lines(study: Study, file_format: str) -> Iterator[str]:
+    return label_lines(study, None, file_format)
+
+
+def _verdict_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = Verdict.objects.filter(group__run__study=study).order_by("group__run_id", "group__number")
+    return _lines(rows, VERDICT_COLUMNS, file_format)
+
+
+def _link_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = Link.objects.filter(run__study=study).order_by("run_id", "round__number", "group__number")
+    return _lines(rows, LINK_COLUMNS, file_format)
+
+
+def _run_lines(study: Study, file_format: str) -> Iterator[str]:
+    if file_format == JSONL:
+        return (f"{write_run(record)}\n" for record in run_records(study))
+    return _lines(Run.objects.filter(study=study).order_by("task__key", "model__name"), RUN_COLUMNS, file_format)
+
+
+EXPORTS: Final[dict[str, Callable[[Study, str], Iterator[str]]]] = {
+    "labels": _label_lines,
+    "verdicts": _verdict_lines,
+    "links": _link_lines,
+    "runs": _run_lines,
+}
+"""What can be exported, each with what gives its lines."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been written of an export: rows, SHA-256 and size in bytes, and the moment that it shows."""
+
+    moment: datetime
+    rows: int = 0
+    size: int = 0
+    _digest: Any = field(default_factory=hashlib.sha256)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of what has been written."""
+        found: bytes = self._digest.digest()
+        return found
+
+    def add(self, line: str, *, is_row: bool) -> None:
+        """Count one more line."""
+        data = line.encode()
+        self._digest.update(data)
+        self.size += len(data)
+        self.rows += is_row
+
+
+def export_lines(study: Study, what: str, file_format: str, tell: Callable[[Tally], None]) -> Generator[str]:
+    """The lines of an export, in order. `tell` is given its tally at the first line, which is final after the last.
+
+    Close the generator where it is not read to its end, so that its transaction ends.
+    """
+    with one_moment():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT transaction_timestamp()")
+            tally = Tally(cursor.fetchone()[0])
+        tell(tally)
+        with closing(_generator(EXPORTS[what](study, file_format))) as lines:
+            for number, line in enumerate(lines):
+                tally.add(line, is_row=bool(number) or file_format == JSONL)
+                yield line
+
+
+def _generator(lines: Iterable[str]) -> Generator[str]:
+    yield from lines
+
+
+class _Echo:
+    """A file for `csv.writer` that hands back what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(rows: QuerySet[Any], columns: dict[str, str], file_format: str) -> Iterator[str]:
+    found = rows.values_list(*columns.values()).iterator(chunk_size=_CHUNK)
+    if file_format == JSONL:
+        for row in found:
+            yield json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=_moment) + "\n"
+        return
+    writer = csv.writer(_Echo())
+    yield writer.writerow(columns)
+    for row in found:
+        yield writer.writerow(_cells(row))
+
+
+def _cells(row: Sequence[Any]) -> list[Any]:
+    return [_cell(value) for value in row]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return escaped_cell(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _moment(value: datetime) -> str:
+    return value.isoformat()
+
+
+FILE_FORMATS: Final = (JSONL, CSV)
