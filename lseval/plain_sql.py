@@ -95,7 +95,9 @@ def row_of(statement: Statement, given: Any = None) -> tuple[Any, ...] | None:
 def _as_sent(statement: Statement | str) -> str:
     if isinstance(statement, str):
         return statement
-    if not is_prepared:
+    # Where the connection prepares by itself (as the ledger has it), psycopg forgets all that is prepared at a
+    # rollback, ours included.
+    if not is_prepared or connection.connection.prepare_threshold is not None:
         return statement.text
     known = _PREPARED.setdefault(connection.connection, set())
     if statement.execute not in known:

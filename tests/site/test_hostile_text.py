@@ -103,8 +103,8 @@ def _addresses(study: Study) -> dict[str, str]:
         "outcome, runs": reverse("outcome", args=["s1"]) + "?view=runs",
         "outcome, filtered": reverse("outcome", args=["s1"], query={"task": HOSTILE, "model": HOSTILE}),
         "outcome, unknown": reverse("outcome", args=["s1"], query={"task": HOSTILE + "x", "sort": HOSTILE}),
-        "run": reverse("run", args=["s1", run.pk]),
         "group": reverse("run_group", args=["s1", run.pk, 1]),
+        "run": reverse("run", args=["s1", run.pk]),
         "observation": reverse("observation", args=["s1", run.pk, call.pk]),
         "page": reverse("page", args=["s1", run.pages.get().pk], query={"start": HOSTILE, "end": "1"}),
     }
