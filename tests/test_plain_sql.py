@@ -13,6 +13,7 @@ SUM = Statement("SELECT %(a)s::int + %(b)s::int")
 
 def roll_back() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
+        fetch_all("SELECT %s::int", [0])
         raise IntegrityError
 
 
