@@ -70,7 +70,8 @@ def _report(study: Any) -> dict[str, Any]:
         "processor_s": round(busy, 2),
         "rounds": manifest["data"]["rounds"]["rows"],
         "files": len(manifest["files"]) + 1,
-        "ok": took < REPORT_BAR_S,
+        "identities": len(manifest["identities"]),
+        "ok": took < REPORT_BAR_S and all(identity["holds"] for identity in manifest["identities"]),
     }
 
 

@@ -172,7 +172,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "LongSearchEval",
-    "DESCRIPTION": "A study's rows, exports and reports for other programs. It only reads; docs/api.md explains it.",
+    "DESCRIPTION": "A study's rows, exports and reports for other programs, to read only; see docs/api.md.",
     "VERSION": "1",
     "SERVE_PUBLIC": True,
     "APPEND_COMPONENTS": {

@@ -25,6 +25,7 @@ from lseval.site.report_manifest import FORMAT, manifest_of
 from lseval.site.report_methods import methods_document, methods_paragraphs, report_from
 from lseval.site.tables.catalog import PARTS, TABLES
 from lseval.site.tables.facts import StudyFacts
+from lseval.site.tables.identities import identities_of
 from lseval.site.tables.rendering import FORMATS
 from lseval.site.tables.table import Table
 
@@ -138,7 +139,10 @@ def _read(study: Study, how: Resampling | None, step: Step) -> _Read:
             "report.json": json.dumps(report.as_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
         },
         methods=methods_paragraphs(facts, report),
-        manifest=manifest_of(facts, made_at.isoformat(), {}),
+        manifest={
+            **manifest_of(facts, made_at.isoformat(), {}),
+            "identities": [identity.as_dict() for identity in identities_of(tables, figures)],
+        },
         made_at=made_at,
     )
 

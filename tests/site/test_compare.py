@@ -49,7 +49,7 @@ def test_two_studies_are_matched_by_task_model_and_text() -> None:
 
 
 def test_models_are_compared_over_the_runs_that_are_the_same_on_both_sides() -> None:
-    """Required are 2 groups. t1: 1 of 2, then 2 of 2. Of t2 one group differs, so its scores are of other answers."""
+    """Required are 2 groups. t1: 1 of 2, then 2 of 2. Of t2 one group differs, so it is left out."""
     row = compare_studies(*_two_studies()).models[0]
     assert (row.name, row.tasks, row.first.text, row.second.text) == ("m1", 1, "50.00", "100.00")
     assert (row.difference.text, row.difference.interval_text) == ("50.00", "")

@@ -72,6 +72,7 @@ def test_manifest_holds_the_hash_of_every_file_and_what_the_numbers_rest_on(tmp_
     assert manifest["data"]["verdicts"]["rows"] == 2
     assert manifest["audits"][0]["seed"] == 1
     assert manifest["versions"]["python"]
+    assert all(identity["holds"] for identity in manifest["identities"])
 
 
 def test_data_digests_are_the_same_for_the_same_study_and_differ_with_one_label() -> None:

@@ -76,7 +76,12 @@ def _endpoint(document: Mapping[str, Any], path: str, operation: Mapping[str, An
         title=title.strip(),
         text=_plain(text),
         parameters=tuple(
-            Asked(each["name"], each["in"], type_in_words(document, each["schema"]), _plain(each.get("description", "")))
+            Asked(
+                each["name"],
+                each["in"],
+                type_in_words(document, each["schema"]),
+                _plain(each.get("description", "")),
+            )
             for each in operation.get("parameters", [])
         ),
         fields=_fields(document, schema),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import Http404
@@ -22,27 +24,39 @@ from lseval.site.api.asked import Parameter
 from lseval.site.api.rows import address, results_of
 from lseval.site.api.strict import StrictView
 from lseval.site.selectors.report import report_of
+from lseval.site.tables.catalog import TABLES
+from lseval.site.tables.facts import StudyFacts
+from lseval.site.tables.rendering import as_json
 
 
-def _report(study: Study) -> dict[str, Any]:
-    """Counts, scores, markers, process, labeling and the newest audit's agreement."""
-    return report_of(study).as_dict()
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report: what it is about, and what makes it of a study."""
+
+    about: str
+    make: Callable[[Study], dict[str, Any]]
 
 
-def _costs(study: Study) -> dict[str, Any]:
-    """Calls, tokens and costs by phase, model, judge and kind."""
-    return costs_of(study).as_dict()
+def _table(key: str) -> Callable[[Study], dict[str, Any]]:
+    def make(study: Study) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(as_json(TABLES[key].build(StudyFacts(study))))
+        return found
+
+    return make
 
 
-def _leaderboard(study: Study) -> dict[str, Any]:
-    """The models' mean scores with their intervals, by each score."""
-    return leaderboard_section(study)
-
-
-REPORTS: Final[dict[str, Callable[[Study], dict[str, Any]]]] = {
-    "study": _report,
-    "leaderboard": _leaderboard,
-    "costs": _costs,
+REPORTS: Final[dict[str, Report]] = {
+    "study": Report(
+        "Counts, scores, markers, process, labeling and the newest audit's agreement.",
+        lambda study: report_of(study).as_dict(),
+    ),
+    "leaderboard": Report(
+        "The models' mean scores with their intervals, by each score.", lambda study: leaderboard_section(study)
+    ),
+    "costs": Report(
+        "Calls, tokens and costs by phase, model, judge and kind.", lambda study: costs_of(study).as_dict()
+    ),
+    **{f"table-{key}": Report(f"The table {key.upper()} of the page of tables.", _table(key)) for key in TABLES},
 }
 """Every report by name."""
 
@@ -86,8 +100,8 @@ class Reports(StrictView):
         results_of(request, slug)
         return Response(
             [
-                {"name": name, "about": make.__doc__, "url": address(request, "api_report", slug, name)}
-                for name, make in REPORTS.items()
+                {"name": name, "about": report.about, "url": address(request, "api_report", slug, name)}
+                for name, report in REPORTS.items()
             ]
         )
 
@@ -102,4 +116,4 @@ class OneReport(StrictView):
         access = results_of(request, slug)
         if name not in REPORTS:
             raise Http404("no such report")
-        return Response(REPORTS[name](access.study))
+        return Response(REPORTS[name].make(access.study))

@@ -49,9 +49,9 @@ SELECT model_id, sum(domains) FROM (
 class Activity:
     """A model's sums. `recorded` of its `runs` have a trajectory, and only these act; all cite.
 
-    `tools` counts calls by name; `read_chars` are the characters that `read_page` showed, `domains` the distinct
-    hosts
-    of the pages a run opened (without `www.`), summed over runs, and `urls` likewise the distinct URLs it cites.
+    `tools` counts calls by name; `read_chars` are the characters that `read_page` showed. `domains` are the
+    distinct hosts (without `www.`) of the pages that a run opened, summed over runs, and `urls` likewise the
+    distinct URLs that it cites.
     """
 
     runs: int = 0
@@ -111,8 +111,7 @@ def _by_model(rows: object) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Associations:
-    """Failure nodes by type as (linked, unlinked), and the earliest linked round of each run with a link,
-    ascending."""
+    """Failure nodes by type as (linked, unlinked); of each run with a link the earliest linked round, ascending."""
 
     types: Mapping[str, tuple[int, int]]
     firsts: tuple[int, ...]

@@ -39,7 +39,6 @@ _SPECS: Final = (
     TableSpec(
         "1", "outcome", lambda facts: outcome.table_1(facts.models_by_family, facts.intervals, facts.activity)
     ),
-    TableSpec("differences", "outcome", _differences, on_page=False),
     TableSpec("2", "process", lambda facts: process.table_2(facts.process)),
     TableSpec("3", "people", lambda facts: people.table_3(facts.people)),
     TableSpec("validation", "people", lambda facts: people.validation_table(facts.people)),
@@ -52,6 +51,7 @@ _SPECS: Final = (
     TableSpec("a8", "people", lambda facts: people.table_a8(facts.people)),
     TableSpec("a9", "people", lambda facts: people.table_a9(facts.people)),
     TableSpec("a10", "people", lambda facts: people.table_a10(facts.people)),
+    TableSpec("differences", "outcome", _differences, on_page=False),
     TableSpec("a11", "setup", lambda facts: setup.table_a11(facts.costs)),
 )
 TABLES: Final = {spec.key: spec for spec in _SPECS}

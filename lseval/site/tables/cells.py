@@ -21,8 +21,7 @@ class Cell:
     """One cell: `text` as printed, and `value` JSON-able; None with a `reason` where it is undefined.
 
     `low` and `high` are the ends of a 95% interval in the unit of the value. `count` and `of` are what a share
-    rests
-    on. `is_outside` marks text that came from outside.
+    rests on. `is_outside` marks text that came from outside.
     """
 
     text: str

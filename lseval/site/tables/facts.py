@@ -70,8 +70,7 @@ class StudyFacts:
     """The facts of a study as they stand when each is first asked for.
 
     Read all of them within one transaction where they must belong together (`manage.py report` does). A test may
-    set
-    any of them to counts of its own.
+    set any of them to counts of its own.
     """
 
     def __init__(self, study: Study, how: Resampling | None = None) -> None:

@@ -24,10 +24,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of a study. `number` is the paper's (`A3`), `rows` hold a cell a column; `notes` say what it rests
-    on.
+    """A table of a study.
 
-    The last `totals` rows are sums of those above. `is_simulated` says that labels in it were given by no person.
+    `number` is the paper's (`A3`), `rows` hold a cell a column, and `notes` say what it rests on. The last
+    `totals` rows are sums of those above. `is_simulated` says that labels in it were given by no person.
     """
 
     key: str
