@@ -16,7 +16,7 @@ from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelErro
 from annotation.evidence import ItemShown, item_shown
 from annotation.forms import FlagForm, LabelForm, SkipForm, SlotForm, UndoForm
 from annotation.guidelines import guidelines_shown
-from annotation.models import LabelAction, LabelerRole, LabelVersion, Seat, Slot
+from annotation.models import LabelAction, LabelerRole, LabelVersion, Seat, Slot, SlotStatus
 from lseval.access import access_by_role, admit
 from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
@@ -187,7 +187,8 @@ def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
         return _refused_page(request, seat, slot, error, offered)
     except StaleLabelError as error:
         return _stale_page(request, seat, slot, error)
-    return _go_on(request, seat, done, "Changed." if given["base_version"] else "")
+    # A new decision on an item that was undone changes none that stands.
+    return _go_on(request, seat, done, "" if slot.status == SlotStatus.OPEN else "Changed.")
 
 
 def _go_on(request: HttpRequest, seat: Seat, done: labels.Submission, told: str) -> HttpResponse:

@@ -49,12 +49,11 @@ def nearest_passages(text: str, forms: Collection[str], most: int = PASSAGES_MAR
     """
     index = index_shown(text)
     together = index.best(forms, most=most)
-    weight = {form: index.rarity(form) for form in forms if form in index}
-    shares = {passage.number: sum(weight.get(form, 0.0) for form in passage.forms) for passage in index.passages}
+    shares = index.shares(forms)
     least = _LEAST_SHARE * max(shares.values(), default=0.0)
-    alone = sorted(index.passages, key=lambda passage: (-shares[passage.number], passage.number))
+    alone = sorted(shares, key=lambda number: (-shares[number], number))
     chosen = {passage.number for passage in together}
-    chosen.update(passage.number for passage in alone[:most] if 0 < least <= shares[passage.number])
+    chosen.update(number for number in alone[:most] if least <= shares[number])
     ranked = sorted(chosen, key=lambda number: (-shares[number], number))[:most]
     return sorted((index.passages[number].start, index.passages[number].end) for number in ranked)
 

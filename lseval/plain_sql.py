@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any, Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import DEFAULT_DB_ALIAS, connection, models
 
@@ -64,6 +64,10 @@ _PARAMETER: Final = re.compile(r"%\((\w+)\)s")
 _PREPARED: Final[WeakKeyDictionary[Any, set[str]]] = WeakKeyDictionary()
 """Which statements a connection to PostgreSQL knows already."""
 
+FORGETFUL: Final[WeakSet[Any]] = WeakSet()
+"""Connections on which psycopg prepares by itself, as for the ledger: at a rollback it forgets all that is prepared
+there, ours included."""
+
 is_prepared = True
 """Off, statements are sent as they are written; a test that reads them turns it off."""
 
@@ -77,7 +81,8 @@ def rows_of_each(statements: Sequence[Statement | str], given: Any = None) -> li
     with connection.cursor() as cursor:
         cursor.execute(";\n".join(_as_sent(statement) for statement in statements), given)
         for _ in statements:
-            found.append(cursor.fetchall() if cursor.description else [])
+            # `cursor.description` would say so too, and describe every column for it.
+            found.append(cursor.fetchall() if cursor.pgresult.nfields else [])
             cursor.nextset()
     return found
 
@@ -95,9 +100,7 @@ def row_of(statement: Statement, given: Any = None) -> tuple[Any, ...] | None:
 def _as_sent(statement: Statement | str) -> str:
     if isinstance(statement, str):
         return statement
-    # Where the connection prepares by itself (as the ledger has it), psycopg forgets all that is prepared at a
-    # rollback, ours included.
-    if not is_prepared or connection.connection.prepare_threshold is not None:
+    if not is_prepared or connection.connection in FORGETFUL:
         return statement.text
     known = _PREPARED.setdefault(connection.connection, set())
     if statement.execute not in known:

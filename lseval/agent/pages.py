@@ -27,6 +27,10 @@ class OpenedPage:
         return clean(self.page.text)
 
     @cached_property
+    def lower_text(self) -> str:
+        return self.text.lower()
+
+    @cached_property
     def passages(self) -> PassageIndex:
         return PassageIndex(self.text)
 

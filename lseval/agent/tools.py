@@ -141,10 +141,7 @@ class Toolbox:
 
     def _find_in_page(self, asked: FindInPageArguments) -> str:
         opened = self.pages.readable(asked.page_id)
-        found = [
-            (match.start(), match.end())
-            for match in re.finditer(re.escape(asked.pattern), opened.text, re.IGNORECASE)
-        ]
+        found = _matches(asked.pattern, opened)
         quoted = f'"{one_line(asked.pattern, _TITLE_CHARS)}"'
         if not found:
             return f"{_head(opened)}: {quoted} is not there."
@@ -162,6 +159,20 @@ class Toolbox:
             lines.append(f"{one_line(name, _TITLE_CHARS)}:" + ("" if passages else " nothing found"))
             lines += [f"  at {passage.start}: {one_line(passage.text, len(passage.text))}" for passage in passages]
         return "\n".join(lines)
+
+
+def _matches(pattern: str, opened: OpenedPage) -> list[tuple[int, int]]:
+    """Where the pattern stands in the page, in whatever case, as starts and ends that do not overlap."""
+    if not (pattern and pattern.isascii() and opened.text.isascii()):
+        found = re.finditer(re.escape(pattern), opened.text, re.IGNORECASE)
+        return [(match.start(), match.end()) for match in found]
+    # The same for ASCII, without a pattern to compile at each call.
+    places: list[tuple[int, int]] = []
+    wanted, end = pattern.lower(), 0
+    while (start := opened.lower_text.find(wanted, end)) >= 0:
+        end = start + len(wanted)
+        places.append((start, end))
+    return places
 
 
 def _hit(number: int, hit: SearchHit) -> str:

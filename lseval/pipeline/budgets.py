@@ -42,8 +42,11 @@ class BudgetGuard:
         Raises:
             BudgetSpentError: nothing is left; the message says how to go on.
         """
+        if self._has_to_look_for_a_budget() and self._read() != Budget():
+            with self._lock:
+                self._looked_at = float("-inf")
         with self._lock:
-            if time.monotonic() - self._looked_at > _FRESH_FOR_S or self._is_near_the_end():
+            if self._is_due() or self._is_near_the_end():
                 self._look()
             self._check()
             self._under_way += 1
@@ -55,6 +58,23 @@ class BudgetGuard:
             self._calls += 1
             self._usd += cost_usd or 0
 
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._looked_at > _FRESH_FOR_S
+
+    def _has_to_look_for_a_budget(self) -> bool:
+        """Whether it is this thread's turn to see if a study without a budget has one by now.
+
+        It then looks while the others go on: under the lock, one slow answer of the database would hold up all.
+        """
+        with self._lock:
+            if self._budget != Budget() or self._looked_at == float("-inf") or not self._is_due():
+                return False
+            self._looked_at = time.monotonic()
+            return True
+
+    def _read(self) -> Budget:
+        return budget_of(Study.objects.only("slug", "settings").get(pk=self._study_id))
+
     def _is_near_the_end(self) -> bool:
         budget = self._budget
         if budget.calls is not None and budget.calls - self._calls < _NEAR_CALLS:
@@ -62,7 +82,7 @@ class BudgetGuard:
         return budget.usd is not None and budget.usd - self._usd < budget.usd * _NEAR_SHARE
 
     def _look(self) -> None:
-        self._budget = budget_of(Study.objects.only("slug", "settings").get(pk=self._study_id))
+        self._budget = self._read()
         self._looked_at = time.monotonic()
         if self._budget == Budget():
             return

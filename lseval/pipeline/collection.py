@@ -5,19 +5,23 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Min
 
 from lseval.agent.loop import run_agent
 from lseval.agent.run import SOURCE_FORMAT, RunSubject, to_run_record
 from lseval.domain.trajectory import RubricRecord, RunRecord
-from lseval.models import Call, EvaluatedModel, Phase, Run, Study, Task
+from lseval.models import EvaluatedModel, Phase, Run, Study, Task
 from lseval.pipeline import jobs
 from lseval.pipeline.hooks import Hooks
 from lseval.pipeline.import_runs import import_run
 from lseval.pipeline.jobs import Claim
 from lseval.pipeline.ledger import Ledger
+from lseval.pipeline.prepared import fetch_all
 from lseval.pipeline.providers_of import chat_of, fetch_of, search_of
 from lseval.pipeline.study_settings import controls_of, endpoint_of, model_settings_of, price_of
+
+_FIRST_CALL = """
+SELECT min(called_at) FROM lseval_call WHERE study_id = %s AND task_id = %s AND model_id = %s AND phase = %s
+"""
 
 
 def collect_run(claim: Claim, hooks: Hooks) -> None:
@@ -93,6 +97,5 @@ def _rubric(task: Task) -> dict:
 
 def _began(study: Study, task: Task, model: EvaluatedModel) -> datetime | None:
     """When the first call for the cell was made, in whichever attempt."""
-    calls = Call.objects.filter(study=study, task=task, model=model, phase=Phase.COLLECTION)
-    first: datetime | None = calls.aggregate(first=Min("called_at"))["first"]
+    first: datetime | None = fetch_all(_FIRST_CALL, [study.pk, task.pk, model.pk, Phase.COLLECTION.value])[0][0]
     return first

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DataError, IntegrityError, transaction
 from django.utils.dateparse import parse_datetime
@@ -15,8 +15,6 @@ from django.utils.dateparse import parse_datetime
 from lseval.domain.answers import CitationDraft, GroupedAnswer
 from lseval.domain.grouping import group_answer
 from lseval.domain.labels import PageOutcome
-from lseval.domain.rounds import normalize_rounds
-from lseval.domain.skipping import skip_reasons
 from lseval.domain.trajectory import PageRecord, RubricRecord, RunRecord, TurnRecord
 from lseval.domain.urls import canonical_key
 from lseval.errors import InputError
@@ -35,10 +33,10 @@ from lseval.models import (
     Run,
     Study,
     Task,
-    ToolCall,
-    Turn,
 )
 from lseval.pipeline.limits import EARLIEST_YEAR, LATEST_YEAR, check_limits, stored_key
+from lseval.pipeline.prepared import fetch_all
+from lseval.pipeline.trajectory_rows import save_trajectory
 
 CREATED, UNCHANGED, FURTHER = "created", "unchanged", "further"
 GIVEN = "given with the task"
@@ -46,6 +44,12 @@ GIVEN = "given with the task"
 
 _READING_TOOLS = ("read_page", "find_in_page", "extract")
 _DIGEST_EXCLUDES = ("warnings",)
+
+_EXISTING = """
+SELECT r.id, r.source_digest FROM lseval_run r
+JOIN lseval_task t ON t.id = r.task_id JOIN lseval_evaluatedmodel m ON m.id = r.model_id
+WHERE r.study_id = %s AND t.key = %s AND m.name = %s
+"""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class ImportedRun:
     counts: dict[str, int] = field(default_factory=dict)
     message: str = ""
     warnings: tuple[str, ...] = ()
+
+
+class _Existing(NamedTuple):
+    pk: int
+    source_digest: str
 
 
 def import_run(study: Study, record: RunRecord, *, source_format: str, source_name: str = "") -> ImportedRun:
@@ -100,17 +109,23 @@ def import_run(study: Study, record: RunRecord, *, source_format: str, source_na
 
 def record_digest(record: RunRecord) -> str:
     """SHA-256 of the record's content, by which the same run is known again."""
-    content = {key: value for key, value in asdict(record).items() if key not in _DIGEST_EXCLUDES}
-    text = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
+    content = {key: value for key, value in _parts(record).items() if key not in _DIGEST_EXCLUDES}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _existing_run(study: Study, record: RunRecord) -> Run | None:
-    return (
-        Run.objects.filter(study=study, task__key=record.task_key, model__name=record.model_name)
-        .only("id", "source_digest")
-        .first()
-    )
+def _plain(value: Any) -> Any:
+    return _parts(value) if is_dataclass(value) else str(value)
+
+
+def _parts(record: Any) -> dict[str, Any]:
+    """A dataclass's fields, not those of what is in them: what `asdict` copies besides is not needed to be read."""
+    return {part.name: getattr(record, part.name) for part in fields(record)}
+
+
+def _existing_run(study: Study, record: RunRecord) -> _Existing | None:
+    rows = fetch_all(_EXISTING, [study.pk, record.task_key, record.model_name])
+    return _Existing(*rows[0]) if rows else None
 
 
 def _save(study: Study, record: RunRecord, digest: str, source_format: str, source_name: str) -> ImportedRun:
@@ -140,7 +155,7 @@ def _save(study: Study, record: RunRecord, digest: str, source_format: str, sour
         metadata=dict(record.metadata),
     )
     Attempt.objects.bulk_create(Attempt(run=run, number=number + 1) for number in range(max(record.attempts, 1)))
-    round_of_turn = _save_trajectory(run, record.turns)
+    round_of_turn = save_trajectory(run.pk, record.turns)
     _save_references(run, record, round_of_turn, warnings)
     pages = _save_pages(run, record.pages, warnings)
     _save_rubric(run, record)
@@ -173,46 +188,6 @@ def _task(study: Study, record: RunRecord) -> Task:
             f"Task {record.task_key} is already in the study with another question. Give this one a key of its own."
         )
     return task
-
-
-def _save_trajectory(run: Run, turns: Sequence[TurnRecord]) -> list[int]:
-    """Save turns, calls and rounds; returns the id of each turn's round, in the order of the turns."""
-    normalized = normalize_rounds(turns)
-    reasons = skip_reasons(normalized)
-    rounds = Round.objects.bulk_create(
-        Round(run=run, number=found.number, skip_reason=reason or "")
-        for found, reason in zip(normalized, reasons, strict=True)
-    )
-    round_of_turn = [0] * len(turns)
-    for saved, found in zip(rounds, normalized, strict=True):
-        for index in found.turn_indices:
-            round_of_turn[index] = saved.pk
-    saved_turns = Turn.objects.bulk_create(
-        Turn(
-            run=run,
-            round_id=round_of_turn[index],
-            number=index + 1,
-            agent=turn.agent[:200],
-            text=turn.text,
-            reasoning=turn.reasoning,
-            source_step=turn.source_step,
-        )
-        for index, turn in enumerate(turns)
-    )
-    ToolCall.objects.bulk_create(
-        ToolCall(
-            turn=saved,
-            number=number + 1,
-            name=call.name[:200],
-            original_name=call.original_name[:200],
-            arguments=dict(call.arguments),
-            observation=call.observation,
-            is_error=call.is_error,
-        )
-        for saved, turn in zip(saved_turns, turns, strict=True)
-        for number, call in enumerate(turn.tool_calls)
-    )
-    return round_of_turn
 
 
 def _save_references(run: Run, record: RunRecord, round_of_turn: Sequence[int], warnings: list[str]) -> None:

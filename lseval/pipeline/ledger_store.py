@@ -8,16 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, TypeVar
-from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db import DatabaseError, connection
-from psycopg.rows import tuple_row
 
 from lseval.domain.chat import Usage
 from lseval.domain.storable_text import storable
 from lseval.errors import LsevalError
 from lseval.pipeline.ledger_rows import RequestRow
+from lseval.pipeline.prepared import prepared_cursor
 
 SUPERSEDED: Final = "superseded"
 """The error code of a reply that came when another worker's to the same request was there: paid, and not used."""
@@ -26,9 +25,6 @@ _PLACES: Final = Decimal("1e-12")
 _MESSAGE_LENGTH: Final = 4_000
 _RECONNECT_FOR_S: Final = 120.0
 _LONGEST_WAIT_S: Final = 2.0
-
-_cursors: WeakKeyDictionary[Any, psycopg.Cursor[Any]] = WeakKeyDictionary()
-"""One for each connection, and so for each thread: to make one takes a good part of the time of a statement."""
 
 T = TypeVar("T")
 
@@ -123,7 +119,7 @@ def replies_of(cell: Cell) -> dict[tuple[str, int], KeptReply]:
     """All replies to chats and searches of a cell, by digest and repeat. One query."""
     rows = _safely(
         lambda again: (
-            _cursor()
+            prepared_cursor()
             .execute(_ALL_OF_CELL, [cell.study_id, cell.phase, cell.task_id, cell.model_id, cell.role])
             .fetchall()
         )
@@ -134,13 +130,15 @@ def replies_of(cell: Cell) -> dict[tuple[str, int], KeptReply]:
 def replies_of_run(study_id: int, phase: str, task_id: int, model_id: int) -> dict[tuple[str, int], KeptReply]:
     """All replies to chats about a run in a phase, whoever asked, by digest and repeat. One query."""
     keys = [study_id, phase, task_id, model_id]
-    rows = _safely(lambda again: _cursor().execute(_ALL_OF_RUN, keys).fetchall())
+    rows = _safely(lambda again: prepared_cursor().execute(_ALL_OF_RUN, keys).fetchall())
     return {(row[0], row[1]): KeptReply(json.loads(row[2]), Usage(*row[3:])) for row in rows}
 
 
 def look_up(cell: Cell, digest: str, repeat: int) -> KeptReply | None:
     """The reply to a request, if there is one."""
-    row = _safely(lambda again: _cursor().execute(_LOOK_UP, [cell.study_id, cell.phase, digest, repeat]).fetchone())
+    row = _safely(
+        lambda again: prepared_cursor().execute(_LOOK_UP, [cell.study_id, cell.phase, digest, repeat]).fetchone()
+    )
     return KeptReply(json.loads(row[0]), Usage(*row[1:])) if row else None
 
 
@@ -173,7 +171,7 @@ def record(cell: Cell, row: RequestRow, entry: Entry) -> bool:
 def _insert(cell: Cell, row: RequestRow, entry: Entry, again: bool) -> bool:
     """Whether the row is in; False where another reply is."""
     key = [cell.study_id, cell.phase, row.digest, entry.repeat]
-    cursor = _cursor()
+    cursor = prepared_cursor()
     # The connection may have broken after the commit: the row is then known by its latency, which no two share.
     if again and cursor.execute(_IS_RECORDED, [*key, entry.latency_s, entry.error_code]).fetchone():
         return True
@@ -213,18 +211,6 @@ def _insert(cell: Cell, row: RequestRow, entry: Entry, again: bool) -> bool:
 
 def _exact(amount: Decimal | None) -> Decimal | None:
     return None if amount is None else amount.quantize(_PLACES)
-
-
-def _cursor() -> psycopg.Cursor[Any]:
-    """A cursor that binds on the server and prepares what it repeats, which Django's own do not."""
-    connection.ensure_connection()
-    raw = connection.connection
-    assert raw is not None
-    cursor = _cursors.get(raw)
-    if cursor is None:
-        raw.prepare_threshold = 3
-        cursor = _cursors[raw] = psycopg.Cursor(raw, row_factory=tuple_row)
-    return cursor
 
 
 def _safely(statement: Callable[[bool], T]) -> T:

@@ -23,6 +23,7 @@ from lseval.models import Call, CallKind, Page, PageContent, PageSource, Phase, 
 from lseval.pipeline.ledger_rows import RequestRow, canonical, sha256
 from lseval.pipeline.ledger_store import Cell, Entry, record
 from lseval.pipeline.limits import stored_key
+from lseval.pipeline.prepared import fetch_all
 from lseval.pipeline.study_settings import allow_of, fetch_settings_of
 from lseval.providers.addresses import Allowed
 from lseval.providers.fetch import WebFetch
@@ -42,6 +43,12 @@ NO_REPLY: Final = frozenset(
 _LOCKS: Final = tuple(Lock() for _ in range(1024))
 _MOST_CACHED_CHARS: Final = 20_000_000
 _Version = tuple[int, str, str]
+
+# Asked at every opening of a page, since another process may have replaced the snapshot.
+_VERSIONS: Final = """
+SELECT id, text_digest, outcome, retrieved_at FROM lseval_page
+WHERE study_id = %s AND run_id IS NULL AND canonical_key = %s ORDER BY source
+"""
 
 
 class _Cache:
@@ -190,11 +197,7 @@ def _ask(study: Study, key: str, url: str, fetch: Fetch, phase: Phase) -> Fetche
 
 def _known(study_id: int, key: str) -> FetchedPage | None:
     """The study's snapshot under a key: one that was read before one that was not, fetched before saved."""
-    versions = list(
-        Page.objects.filter(study_id=study_id, run=None, canonical_key=key)
-        .order_by("source")
-        .values_list("pk", "text_digest", "outcome", "retrieved_at")
-    )
+    versions = fetch_all(_VERSIONS, [study_id, key])
     if not versions:
         return None
     pk, digest, outcome, at = min(versions, key=lambda version: version[2] != PageOutcome.OK)

@@ -108,6 +108,7 @@ class Worker:
         heartbeat_s: float = HEARTBEAT_S,
     ) -> None:
         self.why_ended = ""
+        self._budget_words = ""
         self._threads = threads
         self._study = study
         self._kinds = kinds
@@ -147,6 +148,9 @@ class Worker:
                 thread.join(0.2)  # in steps, so that signals are seen
         self._ended.set()
         beat.join()
+        if self._budget_words and self._study is not None:
+            # Jobs that threads let go of while they stopped wait for the budget like the others.
+            jobs.stop_for_budget(self._study.pk, self._budget_words)
         return self.why_ended or "idle"
 
     def run_one(self, claim: Claim) -> str:
@@ -278,6 +282,7 @@ class Worker:
         if saved is None:
             return outcomes.STOPPED, str(error)
         if saved == outcomes.BUDGET and self._until_idle:
+            self._budget_words = str(error)
             self.stop("budget")
         return saved, str(error)
 

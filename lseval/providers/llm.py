@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -72,10 +73,7 @@ def body_of(request: ChatRequest) -> bytes:
         raise RequestRefusedError(
             f"The settings' sampling sets {', '.join(sorted(taken))}, which is not for the settings: remove it."
         )
-    pieces = [b'{"model":', _json(endpoint.model), b',"messages":[']
-    for message in request.messages:
-        pieces += (_message(message), b",")
-    pieces[-1] = b"]" if request.messages else b',"messages":[]'
+    pieces = [b'{"model":', _json(endpoint.model), b',"messages":[', _messages(request.messages), b"]"]
     if request.tools:
         pieces += (b',"tools":', _tools(request.tools))
     if request.json_schema is not None and "response_format" not in endpoint.sampling:
@@ -97,6 +95,27 @@ def _message(message: Message) -> bytes:
     if message.role == "tool":
         parts["tool_call_id"] = message.call_id
     return _json(parts)
+
+
+class _Chat(threading.local):
+    """The JSON of the messages that this thread sent last: the next turn of a chat only adds to them."""
+
+    def __init__(self) -> None:
+        self._messages: tuple[Message, ...] = ()
+        self._made = b""
+
+    def __call__(self, messages: tuple[Message, ...]) -> bytes:
+        known = len(self._messages)
+        # Equality of tuples looks at identity first, so this costs next to nothing for a chat that has grown.
+        if known and messages[:known] == self._messages:
+            parts = [self._made, *map(_message, messages[known:])]
+        else:
+            parts = [_message(message) for message in messages]
+        self._messages, self._made = messages, b",".join(parts)
+        return self._made
+
+
+_messages = _Chat()
 
 
 def _called(call: CalledTool) -> dict[str, Any]:

@@ -118,17 +118,19 @@ class GuardedHttp:
                 connection.http.close()
 
     def _take(self, target: Target) -> _Connection | None:
-        with self._lock:
-            if self._pid != os.getpid():
-                # A child process shares its parent's sockets: it leaves them alone and opens its own.
-                self._pid, self._idle = os.getpid(), {}
-            kept = self._idle.get(target.origin, [])
-            while kept:
+        while True:
+            with self._lock:
+                if self._pid != os.getpid():
+                    # A child process shares its parent's sockets: it leaves them alone and opens its own.
+                    self._pid, self._idle = os.getpid(), {}
+                kept = self._idle.get(target.origin)
+                if not kept:
+                    return None
                 connection = kept.pop()
-                if not connection.http.has_expired():
-                    return connection
-                connection.http.close()
-        return None
+            # Not under the lock: this asks the system, so that all other threads may run in between.
+            if not connection.http.has_expired():
+                return connection
+            connection.http.close()
 
     def _put_back(self, target: Target, connection: _Connection) -> None:
         if connection.http.is_idle():

@@ -210,6 +210,16 @@ def test_earlier_decision_can_be_opened_and_changed(page: Labeling) -> None:
     assert list(LabelVersion.objects.values_list("label", flat=True)) == ["C", "I"]
 
 
+def test_only_a_decision_that_stands_is_told_to_be_changed(page: Labeling) -> None:
+    first = page.open()
+    page.decide(first, "C")
+    page.to("label_undo", page.fields(page.open(), "undo-form"))
+    page.decide(page.open(), "I")
+    assert "Changed." not in page.open().content.decode()
+    page.decide(page.open(f"?slot={page.fields(first)['slot']}"), "U")
+    assert "Changed." in page.open().content.decode()
+
+
 def test_heartbeat_says_whether_the_item_is_held(page: Labeling) -> None:
     slot = page.fields(page.open())["slot"]
     reply = page.to("label_heartbeat", {"slot": slot})

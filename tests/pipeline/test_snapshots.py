@@ -17,6 +17,7 @@ from lseval.errors import InputError
 from lseval.models import Call, Page, PageContent, PageSource, Phase, Verdict
 from lseval.pipeline.cited_pages import cited_in_vain, cited_without_snapshot, fetch_citations, fetches_citations
 from lseval.pipeline.evaluation import evaluate
+from lseval.pipeline.prepared import fetch_all
 from lseval.pipeline.snapshots import fetch_again, fetch_for, fetcher_of, save_page
 from lseval.pipeline.stage1 import pages_by_key
 from tests.factories import PAGE_TEXT, make_run, make_study
@@ -153,11 +154,19 @@ def test_studies_do_not_share_snapshots() -> None:
     assert [first(URL).text, second(URL).text, first(URL).text] == ["one", "two", "one"]
 
 
-def test_known_page_costs_one_query(django_assert_num_queries) -> None:
+def test_known_page_costs_one_query(django_assert_num_queries, monkeypatch) -> None:
     fetch = fetch_for(make_study(), Pages(ok()))
     fetch(URL)
-    with django_assert_num_queries(1):
+    asked: list[str] = []
+
+    def counted(statement: str, params: list) -> list:
+        asked.append(statement)
+        return fetch_all(statement, params)
+
+    monkeypatch.setattr("lseval.pipeline.snapshots.fetch_all", counted)
+    with django_assert_num_queries(0):  # of Django's own, which do not see prepared ones
         assert fetch(URL).text == TEXT
+    assert len(asked) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -50,6 +50,16 @@ class PageIndex:
         most = math.log1p(len(self.passages) + 1)
         return max(0.2, 1.0 - math.log1p(max(found - 1, 0)) / most)
 
+    def shares(self, forms: Collection[str]) -> dict[int, float]:
+        """For each passage that holds any of the forms, by its number: the rarity of those that it holds."""
+        held: dict[int, float] = defaultdict(float)
+        for form in sorted(forms):
+            if form in self:
+                weight = self.rarity(form)
+                for number in self._numbers_by_form[form]:
+                    held[number] += weight
+        return held
+
     def best(self, forms: Collection[str], *, most: int = 4, context: Collection[str] = ()) -> list[Passage]:
         """Up to `most` passages that together hold the most of the forms' rarity, the best one first.
 
@@ -57,10 +67,7 @@ class PageIndex:
         Forms of `context` only break ties. Empty where no passage holds any of the forms.
         """
         weights = {form: self.rarity(form) for form in sorted(forms) if form in self}
-        gains: dict[int, float] = defaultdict(float)
-        for form, weight in weights.items():
-            for number in self._numbers_by_form[form]:
-                gains[number] += weight
+        gains = self.shares(forms)
         if not gains:
             return []
         for form in sorted(context):
