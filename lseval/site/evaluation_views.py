@@ -78,7 +78,7 @@ def judge_again(request: HttpRequest, slug: str, run_id: int, number: int) -> Ht
     except LsevalError as error:
         messages.error(request, str(error))
     else:
-        done = "Judged again. Stage 2 of the run waits to be done anew."
+        done = "Judged again. If the verdict has changed, Stage 2 of the run waits to be done anew."
         messages.success(request, done if is_done else "Queued: a worker asks the judge once more.")
     return redirect("run_group", slug, run_id, number)
 

@@ -4,6 +4,7 @@ data."""
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import django
 from django.db import connection
+from django.db.models.fields.json import KT
 
 from lseval.agent.wording import wording
 from lseval.judging import prompts
@@ -102,6 +104,7 @@ def manifest_of(facts: StudyFacts, made_at: str, written: Mapping[str, Mapping[s
         "database_moment": made_at,
         "versions": versions(),
         "prompts": prompt_digests(),
+        "prompts_of_runs": prompts_of_runs(study),
         "judges": {
             "stage_1": [judge.as_dict() for judge in stage1_judges(study)],
             "stage_2": [judge.as_dict() for judge in stage2_judges(study)],
@@ -157,6 +160,14 @@ def prompt_digests() -> dict[str, str]:
     )
     agent = wording()
     return {f"agent.{agent.version}": agent.digest, **{name: prompts.prompt(name).digest for name in names}}
+
+
+def prompts_of_runs(study: Study) -> list[dict[str, Any]]:
+    """Under which prompts the runs were made, as they keep it; null for runs made elsewhere. One query."""
+    asked = KT("metadata__prompt_version"), KT("metadata__prompt_digest")
+    found = Counter(study.runs.values_list(*asked))
+    rows = sorted(found.items(), key=lambda entry: tuple(part or "" for part in entry[0]))
+    return [{"version": version, "sha256": digest, "runs": runs} for (version, digest), runs in rows]
 
 
 def data_digests(study: Study) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import LabelVersion
 from lseval.models import Round, Task, Verdict
 from lseval.site.api.resources import LISTS
+from lseval.site.figures.catalog import FIGURES
 from lseval.site.tables.catalog import TABLES
 from lseval.site.tables.facts import StudyFacts
 from lseval.site.tables.rendering import as_json
@@ -253,11 +254,14 @@ def test_progress_counts_jobs_queues_and_people(lead: Program) -> None:
 def test_reports_and_agreement_are_what_the_pages_hold(world: World, lead: Program) -> None:
     named = lead.get(f"{STUDY}/reports/").json()
     assert [report["name"] for report in named[:3]] == ["study", "leaderboard", "costs"]
-    assert {report["name"] for report in named[3:]} == {f"table-{key}" for key in TABLES}
+    figures = {spec.file_name: spec for spec in FIGURES.values()}
+    assert {report["name"] for report in named[3:]} == {f"table-{key}" for key in TABLES} | figures.keys()
     made = {report["name"]: lead.get(report["url"]).json() for report in named}
     assert made["study"]["counts"]["runs"] == 1
     for key, spec in TABLES.items():
         assert made[f"table-{key}"] == json.loads(as_json(spec.build(StudyFacts(world.study))))
+    for name, figure in figures.items():
+        assert made[name] == json.loads(as_json(figure.data(StudyFacts(world.study))))
     assert made["study"]["outcome"]["models"][0]
     assert made["costs"]["total"]["label"] == "total"
     told = lead.get(f"{STUDY}/agreement/?section=all&audit=first&labels=people").json()

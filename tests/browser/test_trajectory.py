@@ -105,6 +105,18 @@ def test_a_round_lights_its_arcs_and_the_words_it_shares(context: BrowserContext
     assert page.evaluate(LIT) == []
 
 
+def test_a_round_chosen_by_its_mark_shows_its_observation(context: BrowserContext, address: str) -> None:
+    page = opened(context, address).page
+    page.locator(".round-strip a", has_text="6").click()
+    page.locator("#r6 details.call .observation").wait_for(state="visible")
+    assert page.evaluate(LIT) == ["6-1"]
+    page.locator(".round-strip a", has_text="1").first.click()
+    page.locator("#r1").wait_for(state="visible")
+    bare = page.context.new_page()
+    bare.goto(f"{address}#r4")
+    bare.locator("#r4 details.call .observation").wait_for(state="visible")
+
+
 def test_a_group_shows_the_rounds_that_led_to_it(context: BrowserContext, address: str) -> None:
     page = opened(context, address).page
     press(page, "g")

@@ -9,7 +9,7 @@ from django.urls import reverse
 from lseval.domain.trajectory import PageRecord
 from lseval.judging.embedded import STAGE1_NAME, VERSION
 from lseval.models import Call, Job, JobKind, JobState, Page, Role, Run, SecondVerdict, Study, Verdict
-from lseval.pipeline import jobs, stage1
+from lseval.pipeline import jobs, stage1, stage2
 from lseval.pipeline.evaluating import judge_group_again, start_evaluation
 from lseval.pipeline.evaluation import evaluate
 from lseval.pipeline.working import Worker
@@ -80,6 +80,17 @@ def test_embedded_judge_answers_at_once_when_asked_again(run: Run) -> None:
     assert (verdict.label, verdict.repeat) == ("I", 1)
 
 
+def test_stage_2_is_forgotten_only_where_the_verdict_changes(run: Run) -> None:
+    stage2.audit_run(run.pk)
+    group = run.answer_groups.get(number=1)
+    assert stage2.runs_to_audit(run.study) == []
+    assert judge_group_again(group) is True
+    assert stage2.runs_to_audit(run.study) == []
+    Page.objects.filter(run=run, url__endswith="aldis").update(text="The Lake Aldis ferry opened in 1931.")
+    judge_group_again(group)
+    assert stage2.runs_to_audit(run.study) == [run.pk]
+
+
 def test_a_page_that_changed_since_the_verdict_is_told(run: Run) -> None:
     assert group_page_of(run.study, run.pk, 1).outdated == 0
     Page.objects.filter(run=run, url__endswith="aldis").update(text="Other words.", text_digest="0" * 64)
@@ -119,12 +130,13 @@ def test_second_opinion_stands_beside_the_verdict(run: Run) -> None:
 
 def test_flags_and_reasons_are_in_words(run: Run) -> None:
     Verdict.objects.filter(group__run=run).update(
-        flags=["repaired", "page_cut", "quotation_dropped"], label="unjudged", code="ambiguous"
+        flags=["repaired", "page_cut", "quotation_dropped", "unquoted"], label="unjudged", code="ambiguous"
     )
     page = _client(run.study).get(_address(run)).content.decode()
     assert "mended before it could be read" in page
     assert "best passages only" in page
     assert "does not stand on the page was dropped" in page
+    assert "decided a claim without quoting the page" in page
     assert "gave two answers in one reply" in page
 
 

@@ -17,7 +17,7 @@ from lseval.site.figures.catalog import FIGURES
 from lseval.site.report_manifest import data_digests
 from lseval.site.tables.catalog import TABLES
 from lseval.site.tables.rendering import FORMATS
-from tests.factories import make_study
+from tests.factories import make_run, make_study
 from tests.site.building import make_world
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,8 @@ def test_index_has_no_script_and_only_relative_links_that_lead_somewhere(tmp_pat
 
 
 def test_manifest_holds_the_hash_of_every_file_and_what_the_numbers_rest_on(tmp_path: Path) -> None:
-    make_world()
+    world = make_world()
+    make_run(world.study, "t9", metadata={"prompt_version": "v0", "prompt_digest": "ab"})
     _report("s1", tmp_path / "report")
     manifest = json.loads((tmp_path / "report/manifest.json").read_text())
     files = {
@@ -69,6 +70,10 @@ def test_manifest_holds_the_hash_of_every_file_and_what_the_numbers_rest_on(tmp_
     assert manifest["statistics"] == {"resamples": 50, "seed": 12345, "level": 0.95, "unit": "task"}
     assert manifest["judges"]["stage_1"][0]["name"] == "test"
     assert {"verify.1", "audit_a.1", "agent.v1"} <= set(manifest["prompts"])
+    assert manifest["prompts_of_runs"] == [
+        {"version": None, "sha256": None, "runs": 1},
+        {"version": "v0", "sha256": "ab", "runs": 1},
+    ]
     assert manifest["data"]["verdicts"]["rows"] == 2
     assert manifest["audits"][0]["seed"] == 1
     assert manifest["versions"]["python"]

@@ -45,6 +45,8 @@ def test_groups_and_rounds_have_permalinks_and_lead_to_each_other(world: World) 
     assert [group.linked_rounds for group in shown.groups] == [[], [2]]
     assert shown.rounds[1].linked_groups.shown == [(2, "#g2")]
     assert (shown.rounds[1].state, shown.rounds[1].type_name) == ("failure", "Wrong entity")
+    assert 'failure node at <a href="#r2">round 2</a> (wrong entity)' in page
+    assert 'href="#r2" title="Wrong entity">2<span' in page
 
 
 def test_verdict_comes_with_reason_judge_claims_and_the_way_to_the_quotation(world: World) -> None:

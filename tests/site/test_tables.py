@@ -140,6 +140,7 @@ def test_a_run_is_counted_in_search_behavior_and_evidence_use() -> None:
     assert row["mean_domains"].text == "1.00"
     assert row["mean_read_kchars"].value == len(PAGE_TEXT) / 1000
     assert (row["mean_final_urls"].count, row["mean_final_urls"].of) == (4, 2)
+    assert row["unverifiable_group_rate"].full_text == "25.00 [0.00, 50.00] (1 of 4)"
     assert row["unverifiable_group_rate"].as_dict() == {"value": 25.0, "text": "25.00", "count": 1, "of": 4} | (
         {"interval": [0.0, 50.0]}
     )

@@ -99,11 +99,12 @@ def test_node_is_right_in_the_round_where_an_error_enters_or_is_stated() -> None
 
 def test_link_is_right_where_the_rounds_error_made_its_group_wrong() -> None:
     """Links: (3, 1) right; (3, 2) wrong group; (4, 1) wrong round. Pairs: (e1, 1) found, (e2, 2) not, whose group
-    Stage 1 does not call incorrect."""
+    Stage 1 does not call incorrect. Both links at 3 are of a temporal error, as e1 is: 1 of 2 is right."""
     runs = [
         run(
             1,
             (error("temporal_error", (3, 5), (1,)), error("scope_error", (7,), (2,))),
+            {3: "temporal_error", 4: "scope_error"},
             links=((3, 1), (3, 2), (4, 1)),
             wrong=(1,),
         )
@@ -112,7 +113,19 @@ def test_link_is_right_where_the_rounds_error_made_its_group_wrong() -> None:
     assert report["precision"].point == pytest.approx(1 / 3)
     assert report["recall"].point == pytest.approx(1 / 2)
     assert report["recall_where_incorrect"].point == 1.0
+    by_type = report["by_type"]
+    assert [by_type["temporal_error"][way].point for way in ("recall", "precision")] == [1.0, 0.5]
+    assert [by_type["scope_error"][way].point for way in ("recall", "precision")] == [0.0, 0.0]
+    assert by_type["wrong_entity"]["recall"].point == Undefined("none made a group wrong")
+    assert by_type["wrong_entity"]["precision"].point == Undefined("no link has this type")
     assert isinstance(report["precision"].interval, Undefined), "one task gives no interval"
+
+
+def test_link_of_another_type_than_the_errors_is_right_but_not_by_type() -> None:
+    runs = [run(1, (error("temporal_error", (3,), (1,)),), {3: "scope_error"}, links=((3, 1),), wrong=(1,))]
+    report = link_report(runs)
+    assert report["precision"].point == report["by_type"]["temporal_error"]["recall"].point == 1.0
+    assert report["by_type"]["scope_error"]["precision"].point == 0.0
 
 
 def test_earliest_association_is_measured_from_where_the_first_error_enters() -> None:
@@ -164,6 +177,7 @@ def test_page_shows_matrices_and_shares(world: World) -> None:
     assert right == pytest.approx((groups - 1) / groups)
     page = signed_in(world.researcher).get(reverse("validity", args=[world.study.slug])).content.decode()
     assert "Planted type and type given" in page
+    assert "Links by type" in page
     assert f"of {groups:,} groups" in page
     assert "no measure of how they do on real pages" in page
 
@@ -197,6 +211,7 @@ def test_command_prints_a_table_and_json(world: World) -> None:
     call_command("validity", world.study.slug, stdout=text)
     call_command("validity", world.study.slug, "--json", stdout=parsed)
     assert "Failure nodes" in text.getvalue()
+    assert text.getvalue().count("by type") == 2  # of failure nodes, and of links
     assert "Earliest association" in text.getvalue()
     report = json.loads(parsed.getvalue())
     assert report["runs"] == 1

@@ -23,10 +23,12 @@ from lseval.pipeline.costs import costs_of
 from lseval.site.api.asked import Parameter
 from lseval.site.api.rows import address, results_of
 from lseval.site.api.strict import StrictView
+from lseval.site.figures.catalog import FIGURES
 from lseval.site.selectors.report import report_of
 from lseval.site.tables.catalog import TABLES
 from lseval.site.tables.facts import StudyFacts
 from lseval.site.tables.rendering import as_json
+from lseval.site.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,9 @@ class Report:
     make: Callable[[Study], dict[str, Any]]
 
 
-def _table(key: str) -> Callable[[Study], dict[str, Any]]:
+def _table(build: Callable[[StudyFacts], Table]) -> Callable[[Study], dict[str, Any]]:
     def make(study: Study) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(as_json(TABLES[key].build(StudyFacts(study))))
+        found: dict[str, Any] = json.loads(as_json(build(StudyFacts(study))))
         return found
 
     return make
@@ -56,7 +58,14 @@ REPORTS: Final[dict[str, Report]] = {
     "costs": Report(
         "Calls, tokens and costs by phase, model, judge and kind.", lambda study: costs_of(study).as_dict()
     ),
-    **{f"table-{key}": Report(f"The table {key.upper()} of the page of tables.", _table(key)) for key in TABLES},
+    **{
+        f"table-{key}": Report(f"The table {key.upper()} of the page of tables.", _table(spec.build))
+        for key, spec in TABLES.items()
+    },
+    **{
+        spec.file_name: Report(f"The numbers that {spec.title} is drawn from.", _table(spec.data))
+        for spec in FIGURES.values()
+    },
 }
 """Every report by name."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import altair as alt
 
@@ -25,7 +26,7 @@ _SHAPES: Final = (
     "triangle-down",
     "cross",
     "triangle-right",
-    "stroke",
+    "triangle-left",
 )
 
 
@@ -54,6 +55,19 @@ def data_4(models: Sequence[ModelRow], intervals: ScoreIntervals) -> Table:
     return Table("figure-4", "", caption, columns, rows, [intervals.note])
 
 
+_WIDTH_4, _HEIGHT_4 = style.WIDTH + 80, 400
+_MARK, _LETTER, _LINE = 5.0, 5.4, 10.0
+"""Half a mark, the width of a letter and the height of a line, in pixels."""
+_SIDES: Final[dict[str, tuple[Literal["left", "center", "right"], int, int]]] = {
+    "right": ("left", 7, 0),
+    "above": ("center", 0, -11),
+    "below": ("center", 0, 12),
+    "left": ("right", -7, 0),
+}
+"""Where a name may stand beside its mark: how it is aligned, and by how many pixels it is moved."""
+_Box = tuple[float, float, float, float]
+
+
 def draw_4(table: Table) -> Any:
     """A mark a model, named, joined within a family."""
     rows = [
@@ -63,22 +77,63 @@ def draw_4(table: Table) -> Any:
         return style.dressed(style.nothing())
     families = list(dict.fromkeys(row["family"] for row in rows))
     numbers = [row[key] for row in rows for key in ("answer_score", "answer_precision")]
-    ends = [max(0.0, min(numbers) - 5), min(100.0, max(numbers) + 5)]
-    scale = alt.Scale(domain=ends, nice=True)
+    low, high = 5 * math.floor(max(0.0, min(numbers) - 5) / 5), 5 * math.ceil(min(100.0, max(numbers) + 5) / 5)
+    spots = [
+        (
+            _WIDTH_4 * (row["answer_score"] - low) / (high - low),
+            _HEIGHT_4 * (high - row["answer_precision"]) / (high - low),
+        )
+        for row in rows
+    ]
+    sides = sides_of(spots, [row["model"] for row in rows])
+    rows = [{**row, "side": side} for row, side in zip(rows, sides, strict=True)]
+    scale = alt.Scale(domain=[low, high])
+    legend = style.legend(columns=4)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("answer_score:Q", title="Answer Score", scale=scale, axis=style.axis(tickCount=6)),
         y=alt.Y("answer_precision:Q", title="Answer Precision (%)", scale=scale, axis=style.axis(tickCount=6)),
-        color=alt.Color("family:N", sort=families, scale=style.colours(families), legend=style.legend(columns=4)),
+        color=alt.Color("family:N", sort=families, scale=style.colours(families), legend=legend),
     )
     shapes = alt.Scale(domain=families, range=[_SHAPES[place % len(_SHAPES)] for place in range(len(families))])
     lines = base.mark_line(strokeWidth=1.2, opacity=0.6).encode(detail="family:N", order="answer_score:Q")
     marks = base.mark_point(filled=True, size=70, opacity=1).encode(
-        shape=alt.Shape("family:N", sort=families, scale=shapes, legend=style.legend(columns=4))
+        shape=alt.Shape("family:N", sort=families, scale=shapes, legend=legend)
     )
-    words = base.mark_text(align="left", dx=7, dy=-5, fontSize=9.5).encode(
-        text="model:N", color=alt.value(style.INK)
-    )
-    return style.dressed(alt.layer(lines, marks, words).properties(width=style.WIDTH + 80, height=400))
+    words = [
+        base.transform_filter(alt.datum.side == side)
+        .mark_text(align=align, dx=dx, dy=dy, fontSize=9.5)
+        .encode(text="model:N", color=alt.value(style.INK))
+        for side, (align, dx, dy) in _SIDES.items()
+        if side in sides
+    ]
+    return style.dressed(alt.layer(lines, marks, *words).properties(width=_WIDTH_4, height=_HEIGHT_4))
+
+
+def sides_of(spots: Sequence[tuple[float, float]], names: Sequence[str]) -> list[str]:
+    """On which side of its mark each name stands, so that it covers as few marks and other names as it can.
+
+    `spots` are the marks in pixels from the upper left corner.
+    """
+    taken: list[_Box] = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in spots]
+    found = []
+    for place, ((x, y), name) in enumerate(zip(spots, names, strict=True)):
+        others = [box for number, box in enumerate(taken) if number != place]
+        boxes = {side: _box(x, y, name, side) for side in _SIDES}
+        best = min(boxes, key=lambda side: sum(_meet(boxes[side], box) for box in others) + (boxes[side][0] < 0))
+        taken.append(boxes[best])
+        found.append(best)
+    return found
+
+
+def _box(x: float, y: float, name: str, side: str) -> _Box:
+    align, dx, dy = _SIDES[side]
+    width = _LETTER * len(name)
+    left = x + dx - {"left": 0.0, "center": width / 2, "right": width}[align]
+    return left, y + dy - _LINE / 2, left + width, y + dy + _LINE / 2
+
+
+def _meet(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 _PANELS: Final = (
@@ -128,6 +183,8 @@ def draw_a2(table: Table) -> Any:
     panels = {}
     for panel, _, what in _PANELS:
         found = records(table, panel=panel)
+        values = [row["value"] for row in found] or [0]
+        every = list(range(min(values), max(values) + 1))  # a value that no task has leaves a gap
         panels[panel] = (
             alt.Chart(alt.Data(values=found))
             .mark_bar(color=style.FIRST if what == "modal" else style.SECOND, size=12)
@@ -135,6 +192,7 @@ def draw_a2(table: Table) -> Any:
                 x=alt.X(
                     "value:O",
                     title="Rubrics with the modal value" if what == "modal" else "Distinct values per task",
+                    scale=alt.Scale(domain=every),
                     axis=style.axis(labelAngle=0),
                 ),
                 y=alt.Y("tasks:Q", title="Tasks", axis=style.axis(tickCount=5)),

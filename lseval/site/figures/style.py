@@ -43,7 +43,7 @@ def legend(title: str | None = None, columns: int = 0) -> alt.Legend:
     """A legend above the figure."""
     return alt.Legend(
         title=title, orient="top", labelColor=INK, titleColor=INK, titleFontWeight="normal", labelLimit=220,
-        columns=columns,
+        columns=columns, symbolOpacity=1,
     )  # fmt: skip
 
 
@@ -88,12 +88,14 @@ def stacked(
     if not values:
         return nothing()
     names = list(dict.fromkeys(row[name] for row in rows))
+    # Shares add up to 100 but for the last binary digit, which would put another 10 on the axis.
+    scale = alt.Scale(domain=[0, 100], clamp=True) if value == "share" else alt.Scale()
     return (
         alt.Chart(alt.Data(values=values))
         .mark_bar(height=14, stroke=PAPER, strokeWidth=0.6)
         .encode(
             y=alt.Y(f"{name}:N", sort=names, title=None, axis=names_axis()),
-            x=alt.X(f"{value}:Q", title=title, stack="zero", axis=axis(tickCount=5)),
+            x=alt.X(f"{value}:Q", title=title, stack="zero", scale=scale, axis=axis(tickCount=5)),
             color=alt.Color(f"{part}:N", sort=list(parts), scale=colours(parts), legend=legend(columns=3)),
             order=alt.Order("order:Q"),
         )

@@ -8,7 +8,7 @@ from typing import Final
 from django.http import Http404
 
 from lseval.judging.replies import MENDED, Unusable
-from lseval.judging.stage1 import CUT, QUOTATION_DROPPED
+from lseval.judging.stage1 import CUT, QUOTATION_DROPPED, UNQUOTED
 from lseval.models import JobKind, Page, Phase, Run, SecondVerdict, Study, Verdict
 from lseval.pipeline.jobs import is_open
 from lseval.pipeline.judges import is_embedded
@@ -26,6 +26,7 @@ FLAG_WORDS: Final[dict[str, str]] = {
     MENDED: "The reply's form was mended before it could be read; what it says was not touched.",
     CUT: "The cited pages did not fit, so the judge was shown their best passages only.",
     QUOTATION_DROPPED: "A quotation that does not stand on the page was dropped.",
+    UNQUOTED: "The judge decided a claim without quoting the page.",
 }
 """What each flag of a verdict says."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from django.db.models.functions import Coalesce, Length, Substr
+from django.db.models.functions import Coalesce, Left, Length, Substr
 from django.http import Http404
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from lseval.models import AnswerGroup, Call, Link, Phase, Run, Study, ToolCall
 from lseval.pipeline.judges import STAGE_2_ROLES
 from lseval.pipeline.ledger import messages_of_call
+from lseval.providers.extract.suspicions import gives_orders
 from lseval.site.selectors.rounds import CallShown, RoundShown, TurnShown, rounds_of
 from lseval.site.selectors.shared_words import marked, telling_words
 
@@ -24,6 +25,9 @@ ROUND_LIMIT: Final = 20_000
 
 PART: Final = 50_000
 """Characters of an observation that are given at once."""
+
+LOOKED_AT: Final = 500_000
+"""Characters of an observation in which words to a judge are looked for."""
 
 MOST_GROUPS: Final = 200
 MOST_CALLS: Final = 12
@@ -52,11 +56,14 @@ class CallToJudge:
 
 @dataclass(frozen=True, slots=True)
 class TurnMarked:
-    """A turn with its words, and each call with its observation, with the words shared with the group marked."""
+    """A turn with its words, and each call with its observation, with the words shared with the group marked.
+
+    The third of a call says whether what it returned, shown here or not, speaks to a judge or an agent.
+    """
 
     turn: TurnShown
     text: SafeString
-    calls: list[tuple[CallShown, SafeString]]
+    calls: list[tuple[CallShown, SafeString, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ def round_page_of(study: Study, run_id: int, number: int, group: str = "") -> Ro
     beside = _group(run, group, tied)
     others = run.answer_groups.filter(number__in=tied).order_by("number")
     shared = _shared(run, found, beside)
+    speaking = _speaking_calls(run, number)
     return RoundPage(
         run=run,
         found=found,
@@ -111,7 +119,7 @@ def round_page_of(study: Study, run_id: int, number: int, group: str = "") -> Ro
             TurnMarked(
                 turn,
                 marked(turn.text, shared),
-                [(call, marked(call.observation or "", shared)) for call in turn.calls],
+                [(call, marked(call.observation or "", shared), call.id in speaking) for call in turn.calls],
             )
             for turn in found.turns
         ],
@@ -128,6 +136,13 @@ def _group(run: Run, asked: str, tied: Sequence[int]) -> AnswerGroup | None:
             raise Http404("no such group")
         return found
     return run.answer_groups.select_related("verdict").filter(number=tied[0]).first() if tied else None
+
+
+def _speaking_calls(run: Run, number: int) -> set[int]:
+    """The keys of the round's calls whose observation gives orders to whoever judges it."""
+    calls = ToolCall.objects.filter(turn__run=run, turn__round__number=number).exclude(observation=None)
+    looked_at = calls.order_by("pk").annotate(told=Left("observation", LOOKED_AT)).values_list("pk", "told")
+    return {pk for pk, told in looked_at if gives_orders(told)}
 
 
 def _shared(run: Run, found: RoundShown, group: AnswerGroup | None) -> frozenset[str]:

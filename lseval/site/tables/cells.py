@@ -6,7 +6,7 @@ what is printed does not depend on how a fraction is kept in binary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -21,7 +21,8 @@ class Cell:
     """One cell: `text` as printed, and `value` JSON-able; None with a `reason` where it is undefined.
 
     `low` and `high` are the ends of a 95% interval in the unit of the value. `count` and `of` are what a share
-    rests on. `is_outside` marks text that came from outside.
+    rests on, and `counts_text` says them where no other column does. `is_outside` marks text that came from
+    outside.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Cell:
     reason: str = ""
     interval_text: str = ""
     is_outside: bool = False
+    counts_text: str = ""
 
     @property
     def is_undefined(self) -> bool:
@@ -46,8 +48,9 @@ class Cell:
 
     @property
     def full_text(self) -> str:
-        """The text with its interval behind it, where it has one."""
-        return f"{self.text} {self.interval_text}" if self.interval_text else self.text
+        """The text with its interval and its counts behind it, where it has them."""
+        counts = f"({self.counts_text})" if self.counts_text else ""
+        return " ".join(part for part in (self.text, self.interval_text, counts) if part)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able: the value, and whatever else there is."""
@@ -118,6 +121,13 @@ def share(found: Share, digits: int = 2) -> Cell:
     return Cell(percent(found.count, found.of, digits), value, count=found.count, of=found.of)
 
 
+def with_counts(cell: Cell) -> Cell:
+    """The cell of a share, with what it rests on beside it."""
+    if cell.count is None or not cell.of:
+        return cell
+    return replace(cell, counts_text=f"{cell.count:,} of {cell.of:,}")
+
+
 def average(found: Average, low: float | None = None, high: float | None = None, digits: int = 2) -> Cell:
     """A mean over runs, with the interval of the task bootstrap where there is one."""
     if found.value is None:
@@ -128,17 +138,7 @@ def average(found: Average, low: float | None = None, high: float | None = None,
 
 def with_interval(cell: Cell, low: float | None, high: float | None, digits: int = 2) -> Cell:
     """The cell with an interval."""
-    return Cell(
-        cell.text,
-        cell.value,
-        low,
-        high,
-        cell.count,
-        cell.of,
-        cell.reason,
-        _interval(low, high, digits),
-        cell.is_outside,
-    )
+    return replace(cell, low=low, high=high, interval_text=_interval(low, high, digits))
 
 
 def estimate(found: dict[str, Any], digits: int = 4, scale: float = 1.0) -> Cell:

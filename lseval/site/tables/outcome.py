@@ -76,7 +76,7 @@ def _quality(model: ModelRow, intervals: ScoreIntervals) -> list[Cell]:
     found = [
         cells.average(average, *intervals.of(model.model_id, measure)) for measure, average in averages.items()
     ]
-    rate = cells.share(model.unverifiable)
+    rate = cells.with_counts(cells.share(model.unverifiable))
     return [*found, cells.with_interval(rate, *intervals.of(model.model_id, "unverifiable"))]
 
 
@@ -89,7 +89,7 @@ def _behavior(done: Activity) -> list[Cell]:
 def whole_percents(shares: Sequence[Share]) -> list[Cell]:
     """The shares in per cent: whole numbers where all of them are, as with 100 runs a model, else two decimals."""
     are_whole = all(not share.of or 100 * share.count % share.of == 0 for share in shares)
-    return [cells.share(share, 0 if are_whole else 2) for share in shares]
+    return [cells.with_counts(cells.share(share, 0 if are_whole else 2)) for share in shares]
 
 
 def _scored_note(models: Sequence[ModelRow]) -> str:

@@ -48,7 +48,10 @@ def table_2(process: Process) -> Table:
         *[f"{process.nodes:,} nodes"] * 4,
         f"{process.incorrect_groups:,} incorrect groups",
         f"{process.runs:,} runs",
-        *[f"{process.runs_with_link:,} runs with a retained link"] * len(process.earliest),
+        *[
+            f"{process.runs_with_link:,} runs with a retained link; {share.count:,} of them"
+            for _, share in process.earliest
+        ],
     ]
     rows = [
         [cells.text(words), cell, cells.text(denominator)]

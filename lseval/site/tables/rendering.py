@@ -1,4 +1,4 @@
-"""A table as CSV, JSON, LaTeX and Markdown. The page's form is `templates/site/_paper_table.html`."""
+"""A table as CSV, JSON, LaTeX and Markdown. The page's form is `templates/site/tables/_table.html`."""
 
 from __future__ import annotations
 

@@ -179,16 +179,24 @@ def link_report(runs: Sequence[JudgedRun]) -> dict[str, Any]:
 
     A link is right where an error that covers its round made its group wrong. Recall is over pairs of an error and
     a group that it made wrong: found where some link to the group lies in a round of the error. Pairs whose group
-    Stage 1 does not call incorrect cannot be linked; `recall_where_incorrect` leaves them out.
+    Stage 1 does not call incorrect cannot be linked; `recall_where_incorrect` leaves them out. By type: recall of
+    the pairs whose error has that type, whatever type the node has; and precision of the links of nodes of that
+    type, right where an error of that very type made the group wrong there.
     """
     precision, recall, within = Hits(), Hits(), Hits()
+    type_recall: dict[str, Hits] = {kind: Hits() for kind in TYPES}
+    type_precision: dict[str, Hits] = {kind: Hits() for kind in NODE_TYPES}
     for run in runs:
         for number, group in sorted(run.links):
-            precision.add(any(number in error.rounds and group in error.groups for error in run.errors), run.task)
+            here = [error for error in run.errors if number in error.rounds and group in error.groups]
+            precision.add(bool(here), run.task)
+            given = run.nodes.get(number, UNASSIGNED)
+            type_precision[given].add(any(error.error_type == given for error in here), run.task)
         for error in run.errors:
             for group in sorted(error.groups):
                 is_found = any((number, group) in run.links for number in error.rounds)
                 recall.add(is_found, run.task)
+                type_recall[error.error_type].add(is_found, run.task)
                 if group in run.wrong_groups:
                     within.add(is_found, run.task)
     return {
@@ -197,6 +205,13 @@ def link_report(runs: Sequence[JudgedRun]) -> dict[str, Any]:
         "precision": precision.share("there is no link"),
         "recall": recall.share("no planted error made a group wrong"),
         "recall_where_incorrect": within.share("no group that was made wrong is called incorrect"),
+        "by_type": {
+            kind: {
+                "recall": type_recall[kind].share("none made a group wrong"),
+                "precision": type_precision[kind].share("no link has this type"),
+            }
+            for kind in TYPES
+        },
     }
 
 

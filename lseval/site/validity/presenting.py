@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agreement.presenting.intervals import headline_number, interval_view, value_text
@@ -51,14 +51,7 @@ def page_of(validity: Validity) -> dict[str, Any]:
             {"term": "…that the run mended", "share": _drawn(nodes["recall_of_mended"])},
             {"term": "Type right, of the errors found", "share": _drawn(nodes["type_agreed"])},
         ],
-        "type_rows": [
-            {
-                "term": TYPE_NAMES[kind],
-                "recall": _drawn(nodes["by_type"][kind]["recall"]),
-                "precision": _drawn(nodes["by_type"][kind]["precision"]),
-            }
-            for kind in TYPES
-        ],
+        "type_rows": _type_rows(nodes["by_type"]),
         "type_matrix": _matrix(
             nodes["confusion"],
             [{"text": TYPE_NAMES[kind]} for kind in TYPES],
@@ -70,6 +63,7 @@ def page_of(validity: Validity) -> dict[str, Any]:
             {"term": "Recall of errors and groups", "share": _drawn(links["recall"])},
             {"term": "…whose group is called incorrect", "share": _drawn(links["recall_where_incorrect"])},
         ],
+        "link_type_rows": _type_rows(links["by_type"]),
         "earliest": {
             **earliest,
             "median": value_text(plain(earliest["median_rounds"]), 1),
@@ -80,6 +74,17 @@ def page_of(validity: Validity) -> dict[str, Any]:
         },
         "validity": validity,
     }
+
+
+def _type_rows(by_type: Mapping[str, Mapping[str, Estimate]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "term": TYPE_NAMES[kind],
+            "recall": _drawn(by_type[kind]["recall"]),
+            "precision": _drawn(by_type[kind]["precision"]),
+        }
+        for kind in TYPES
+    ]
 
 
 def _drawn(estimate: Estimate) -> dict[str, Any]:
@@ -157,12 +162,8 @@ def text_of(slug: str, validity: Validity) -> str:
         _share("  of errors that made a group wrong", nodes["recall_of_consequence"]),
         _share("  of errors that the run mended", nodes["recall_of_mended"]),
         _share("type right, of errors found", nodes["type_agreed"]),
-        "",
-        f"  {'by type':<28}{'recall':<36}precision",
+        *_by_type(nodes["by_type"]),
     ]
-    for kind in TYPES:
-        found = nodes["by_type"][kind]
-        lines.append(f"  {TYPE_NAMES[kind]:<28}{_estimate(found['recall']):<36}{_estimate(found['precision'])}")
     lines += [
         "",
         f"Links ({links['links']:,} links, {links['pairs']:,} pairs of an error and a group it made wrong)",
@@ -171,6 +172,7 @@ def text_of(slug: str, validity: Validity) -> str:
         _share("precision", links["precision"]),
         _share("recall", links["recall"]),
         _share("  of groups called incorrect", links["recall_where_incorrect"]),
+        *_by_type(links["by_type"]),
         "",
         f"Earliest association ({earliest['runs']:,} runs with a link and a planted error of consequence)",
         f"  {'median distance':<36}{_plain(earliest['median_rounds'])} rounds",
@@ -181,6 +183,14 @@ def text_of(slug: str, validity: Validity) -> str:
         f"errors without a link in {earliest['only_planted']:,}",
     ]
     return "\n".join(lines)
+
+
+def _by_type(by_type: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
+    rows = [
+        f"  {TYPE_NAMES[kind]:<28}{_estimate(by_type[kind]['recall']):<36}{_estimate(by_type[kind]['precision'])}"
+        for kind in TYPES
+    ]
+    return ["", f"  {'by type':<28}{'recall':<36}precision", *rows]
 
 
 def _row(head: str, cells: Sequence[object]) -> str:

@@ -21,9 +21,6 @@ function leading(to) {
 
 function go(round) {
   if (!round) return;
-  for (let fold = round.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
-  const call = round.querySelector("details.call:has(.observation)");
-  if (call && !round.querySelector("details.call[open]")) call.open = true;
   mark(round); // at once, since the address changes later and the next key may come before
   location.replace(`#${round.id}`); // a fragment of its own, and no entry in the history for each step
   round.querySelector(".round-number").focus({ preventScroll: true });
@@ -70,7 +67,15 @@ function select() {
   return undefined;
 }
 
+/** Opens what folds the round away, and its first observation, since the words shared with it are marked there. */
+function reveal(round) {
+  for (let fold = round.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
+  const call = round.querySelector("details.call:has(.observation)");
+  if (call && !round.querySelector("details.call[open]")) call.open = true;
+}
+
 function mark(round) {
+  reveal(round);
   current()?.removeAttribute("aria-current");
   round.setAttribute("aria-current", "true");
   const tied = round.dataset.groups ? `, tied to group ${round.dataset.groups.replaceAll(" ", ", ")}` : "";
@@ -126,7 +131,7 @@ function paintWords(round) {
   const found = [];
   const shared = new Set();
   for (const one of beside) {
-    const places = one.querySelectorAll("h3, .markdown");
+    const places = one.querySelectorAll(".group-title, .markdown");
     const both = [...telling([...places].map((place) => place.textContent).join("\n"), leftOut)].filter((word) => own.has(word));
     for (const word of both) shared.add(word);
     for (const place of places) ranges(place, new Set(both), found);
