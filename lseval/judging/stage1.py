@@ -25,6 +25,8 @@ PAGE_ROOM: Final = 60_000
 
 CUT: Final = "page_cut"
 QUOTATION_DROPPED: Final = "quotation_dropped"
+UNQUOTED: Final = "unquoted"
+"""The flags: pages were cut to their best passages; quoted words stand on no page; no words were quoted."""
 
 _SPELLINGS: Final = {
     "supported": SUPPORTED,
@@ -163,15 +165,15 @@ def _checks(
     reply: VerifyReply, claims: Sequence[str], pages: Sequence[EvidencePage]
 ) -> tuple[tuple[ClaimCheck, ...], tuple[str, ...]]:
     checks: list[ClaimCheck] = []
-    is_dropped = False
+    flags: set[str] = set()
     for said in sorted(reply.checks, key=lambda check: check.id):
         check = ClaimCheck(claims[said.id - 1], said.status, note=(said.note or "")[:500])
-        if said.quotation and said.status != NOT_FOUND:
-            quotation = _quotation(said, pages)
-            is_dropped = is_dropped or quotation is None
-            check = replace(check, quotation=quotation)
+        if said.status != NOT_FOUND:
+            check = replace(check, quotation=_quotation(said, pages))
+            if check.quotation is None:
+                flags.add(QUOTATION_DROPPED if said.quotation else UNQUOTED)
         checks.append(check)
-    return tuple(checks), (QUOTATION_DROPPED,) if is_dropped else ()
+    return tuple(checks), tuple(sorted(flags))
 
 
 def _quotation(said: CheckReply, pages: Sequence[EvidencePage]) -> Quotation | None:

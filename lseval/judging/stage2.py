@@ -26,6 +26,7 @@ RESPONSE_ROOM: Final = 15_000
 """Characters of the run's response that a judge is shown."""
 
 ROUND_CUT: Final = "round_cut"
+RESPONSE_CUT: Final = "response_cut"
 GROUPS_DROPPED: Final = "groups_dropped"
 
 _SPELLINGS: Final = {
@@ -94,13 +95,14 @@ class Stage2Judge:
         words: the consensus maps them.
         """
         shown, is_cut = _round_text(round_, groups)
+        answered = excerpts([response], [round_.text], RESPONSE_ROOM)[0]
         request = ChatRequest(
             endpoint=self.endpoint,
             messages=self.prompt.filled(
                 types=_types(),
                 question=fenced({"Question": question}),
                 rubric=fenced({"Rubric": _rubric_text(rubric)}),
-                response=fenced({"Response": excerpts([response], [round_.text], RESPONSE_ROOM)[0].text}),
+                response=fenced({"Response": answered.text}),
                 groups=fenced({"Groups": _groups_text(groups)}),
                 round=fenced({f"Round {round_.number}": shown}),
             ),
@@ -116,6 +118,7 @@ class Stage2Judge:
         flags = (
             *answer.flags,
             *((ROUND_CUT,) if is_cut else ()),
+            *((RESPONSE_CUT,) if answered.is_cut else ()),
             *((GROUPS_DROPPED,) if set(said.groups) - known else ()),
         )
         return JudgementDraft(

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from lseval.domain.labels import PageOutcome
 from lseval.domain.web import Fetch, FetchedPage
-from lseval.models import Citation, Page, Phase, Study
+from lseval.models import Citation, Page, Phase, Run, Study
 from lseval.pipeline.providers_of import fetch_of, raw_fetch_of
 from lseval.pipeline.snapshots import fetch_again
 from lseval.pipeline.study_settings import fetch_settings_of
@@ -30,12 +30,28 @@ def fetches_citations(study: Study) -> bool:
     return bool(study.settings.get("search")) if given is None else given
 
 
-def cited_without_snapshot(study: Study) -> list[str]:
-    """The cited addresses of which there is no snapshot that their runs could rest on, one for each page."""
+def fetch_for_run(run: Run, before_each: Callable[[], None] = lambda: None) -> None:
+    """Make the snapshots that a run's verdicts lack, where Stage 1 of its study fetches what is cited.
+
+    `before_each` is called before each page, and may raise to end it.
+    """
+    if not fetches_citations(run.study):
+        return
+    if urls := cited_without_snapshot(run.study, run):
+        fetch = fetch_of(run.study, Phase.STAGE_1)
+        for url in urls:
+            before_each()
+            fetch(url)
+
+
+def cited_without_snapshot(study: Study, run: Run | None = None) -> list[str]:
+    """The cited addresses, of the study or of one run, of which no snapshot could serve their runs; one a page."""
     same_key = {"study_id": study.pk, "canonical_key": OuterRef("canonical_key")}
     of_study = Page.objects.filter(run=None, **same_key)
     of_run = Page.objects.filter(run=OuterRef("run_id"), outcome=PageOutcome.OK, **same_key)
     cited = Citation.objects.filter(run__study=study).exclude(url="").exclude(Exists(of_study) | Exists(of_run))
+    if run is not None:
+        cited = cited.filter(run=run)
     return _one_of_each(cited.order_by("id").values_list("canonical_key", "url"))
 
 

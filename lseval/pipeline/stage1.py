@@ -17,6 +17,7 @@ from lseval.domain.trajectory import RubricRecord
 from lseval.judging.replies import Unusable
 from lseval.models import AnswerGroup, Page, Rubric, Run, SecondVerdict, Study, Verdict
 from lseval.models.outcome import VERDICT_LABELS
+from lseval.pipeline.cited_pages import fetch_for_run
 from lseval.pipeline.forget import forget_process
 from lseval.pipeline.hooks import UNATTENDED, Hooks
 from lseval.pipeline.judges import Known, known_replies, stage1_name, verifier
@@ -63,6 +64,7 @@ def verify_run(run_id: int, hooks: Hooks = UNATTENDED) -> Counter[str]:
     """
     run = Run.objects.select_related("study", "task", "rubric").get(pk=run_id)
     prepare_run(run, hooks)
+    fetch_for_run(run, hooks.before_call)  # after it, since another grouping may cite other pages
     pages = pages_by_key(run)
     groups = list(run.answer_groups.select_related("verdict", "second_verdict").prefetch_related("citations"))
     known = known_replies(run, "stage1", "stage1_second")
@@ -89,9 +91,11 @@ def verify_again(group: AnswerGroup, hooks: Hooks = UNATTENDED) -> Verdict:
     assert verdict is not None
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run.pk)
+        before = Verdict.objects.filter(group=group).first()
         Verdict.objects.filter(group=group).delete()
         verdict.save()
-        forget_process(run)
+        if before is None or _said(before) != _said(verdict):
+            forget_process(run)
     return verdict
 
 
@@ -150,6 +154,11 @@ def _replace(kind: type[Verdict] | type[SecondVerdict], run: Run, opinions: list
 
 def _content(opinion: Any) -> dict[str, Any]:
     return {name: getattr(opinion, name) for name in _CONTENT}
+
+
+def _said(opinion: Any) -> dict[str, Any]:
+    """What Stage 2 may rest on: all but how often the judge was asked."""
+    return {name: value for name, value in _content(opinion).items() if name != "repeat"}
 
 
 def pages_by_key(run: Run) -> dict[str, Page]:

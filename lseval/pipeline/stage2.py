@@ -64,8 +64,18 @@ def audit_run(run_id: int, hooks: Hooks = UNATTENDED) -> Counter[str]:
     """Judge every evaluable round of one run, replacing judgements, nodes and links.
 
     Both judges see every round once, whatever the other says; what the ledger holds is not asked again.
+    Where Stage 1 gives the run other verdicts meanwhile, the judges are shown those, and only what rests on them is
+    saved.
     """
+    while (counts := _audited(run_id, hooks)) is None:
+        pass
+    return counts
+
+
+def _audited(run_id: int, hooks: Hooks) -> Counter[str] | None:
+    """Judge the run once; None, and nothing saved, where its verdicts are no longer those that the judges saw."""
     run = Run.objects.select_related("study", "task", "rubric").get(pk=run_id)
+    verdicts = _verdicts_of(run)
     groups = list(run.answer_groups.select_related("verdict"))
     under_audit = groups_under_audit(run, groups)
     rubric = rubric_record(run.rubric)
@@ -83,8 +93,15 @@ def audit_run(run_id: int, hooks: Hooks = UNATTENDED) -> Counter[str]:
     names: dict[str, JudgeName] = {role: stage2_name(run.study, role) for role in ROLES}
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
+        if _verdicts_of(run) != verdicts:
+            return None
         forget_process(run)
         return _save(run, rounds, {group.number: group for group in groups}, opinions, names)
+
+
+def _verdicts_of(run: Run) -> dict[int, int | None]:
+    """The run's groups, each with its verdict's key: a verdict that changes is another row."""
+    return dict(run.answer_groups.order_by().values_list("pk", "verdict__pk"))
 
 
 def groups_under_audit(run: Run, groups: Sequence[AnswerGroup]) -> list[GroupUnderAudit]:

@@ -118,7 +118,9 @@ def _kept(raw: list[tuple[str, str]]) -> dict[str, str]:
     for name, value in raw[:_MOST_HEADERS]:
         if name not in _NOT_KEPT:
             known = kept.get(name)
-            kept[name] = (value if known is None else f"{known}, {value}")[:_LONGEST_HEADER]
+            whole = value if known is None else f"{known}, {value}"
+            # A redirect's address that is cut short is another address.
+            kept[name] = whole if name == "location" else whole[:_LONGEST_HEADER]
     return kept
 
 

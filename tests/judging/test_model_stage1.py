@@ -11,7 +11,7 @@ from lseval.domain.evidence import EvidencePage
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.prompts import fenced, prompt
 from lseval.judging.replies import Unusable
-from lseval.judging.stage1 import CUT, QUOTATION_DROPPED, Stage1Judge
+from lseval.judging.stage1 import CUT, QUOTATION_DROPPED, UNQUOTED, Stage1Judge
 
 PAGE = EvidencePage(
     "7", "https://dams.example/kelm", "Kelm Dam. The dam is 84 metres high. It was completed in 1964."
@@ -91,7 +91,8 @@ def test_a_quotation_that_is_not_on_the_page_is_dropped_and_flagged():
     )
     assert draft.claims[0].quotation is None
     assert draft.claims[1].quotation is not None
-    assert QUOTATION_DROPPED in draft.flags
+    assert draft.flags == (QUOTATION_DROPPED, UNQUOTED)
+    assert verify(Model(ALL_GOOD)).flags == ()
 
 
 def test_a_quotation_under_the_wrong_page_number_is_found_on_the_right_one():

@@ -12,7 +12,7 @@ from lseval.domain.evidence import CallUnderAudit, ClaimCheck, GroupUnderAudit, 
 from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.replies import Unusable
-from lseval.judging.stage2 import GROUPS_DROPPED, ROUND_CUT, Stage2Judge
+from lseval.judging.stage2 import GROUPS_DROPPED, RESPONSE_CUT, RESPONSE_ROOM, ROUND_CUT, Stage2Judge
 
 ENDPOINT = Endpoint("https://judge.example/v1", "judge-2")
 RUBRIC = RubricRecord(2, ("at least 80 m high",), "one dam each", ("year",))
@@ -106,3 +106,13 @@ def test_a_long_observation_is_cut_to_what_concerns_the_groups():
     assert ROUND_CUT in draft.flags
     assert "Height 19 m." in model.asked[0].messages[-1].content
     assert len(model.asked[0].messages[-1].content) < 50_000
+
+
+def test_a_response_that_is_shown_in_part_is_flagged():
+    model = Model(says())
+    whole = "One line of the answer.\n" * RESPONSE_ROOM
+    draft = Stage2Judge("A", model, ENDPOINT).judge("Which dams?", RUBRIC, whole, GROUPS, ROUND)
+    assert RESPONSE_CUT in draft.flags
+    assert ROUND_CUT not in draft.flags
+    assert len(model.asked[0].messages[-1].content) < 2 * RESPONSE_ROOM
+    assert judge(says())[0].flags == ()

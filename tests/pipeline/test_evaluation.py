@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -145,6 +146,53 @@ def test_verdicts_that_come_out_the_same_leave_stage_2_alone() -> None:
     evaluate(study)
     evaluate(study, ("1",), again=True)
     assert stage_counts(study)["process"] == {"failure_nodes": 1, "links": 1}
+
+
+def test_verdicts_that_change_while_the_judges_work_are_what_stage_2_rests_on(monkeypatch) -> None:
+    """A lead has the group judged again meanwhile, and it comes out correct: no link may lead to it."""
+    study = make_study()
+    run = wrong_run(study)
+    evaluate(study, ("1",))
+    auditor = stage2.auditor
+    shown: list[str] = []
+
+    def meddled(*given):
+        found = auditor(*given)
+
+        def judge(evidence):
+            shown.append(evidence.groups[0].label)
+            if len(shown) == 1:
+                old = Verdict.objects.get()
+                old.delete()
+                Verdict.objects.create(group=old.group, label="C", reason="judged again", judge="j")
+            return found.judge(evidence)
+
+        return replace(found, judge=judge)
+
+    monkeypatch.setattr(stage2, "auditor", meddled)
+    stage2.audit_run(run.pk)
+    assert shown == ["I", "I", "C", "C"]
+    assert not Link.objects.exists()
+    assert Judgement.objects.count() == 2
+
+
+def test_no_judge_of_stage_2_is_shown_hidden_reasoning(monkeypatch) -> None:
+    read = ToolCallRecord("read_page", "read_page", {"url": "https://ferries.example/aldis"}, PAGE_TEXT)
+    run = make_run(
+        make_study(), turns=(TurnRecord("It opened in 1999.", (read,), reasoning="I made the year up."),)
+    )
+    auditor = stage2.auditor
+    seen: list[str] = []
+
+    def listening(*given):
+        found = auditor(*given)
+        return replace(found, judge=lambda evidence: seen.append(repr(evidence)) or found.judge(evidence))
+
+    monkeypatch.setattr(stage2, "auditor", listening)
+    stage2.audit_run(run.pk)
+    assert len(seen) == 2
+    assert all("It opened in 1999." in evidence for evidence in seen)
+    assert not any("made the year up" in evidence for evidence in seen)
 
 
 def test_link_policy_is_a_setting_of_the_study() -> None:

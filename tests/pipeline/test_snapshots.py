@@ -19,7 +19,7 @@ from lseval.pipeline.cited_pages import cited_in_vain, cited_without_snapshot, f
 from lseval.pipeline.evaluation import evaluate
 from lseval.pipeline.prepared import fetch_all
 from lseval.pipeline.snapshots import fetch_again, fetch_for, fetcher_of, save_page
-from lseval.pipeline.stage1 import pages_by_key
+from lseval.pipeline.stage1 import pages_by_key, verify_run
 from tests.factories import PAGE_TEXT, make_run, make_study
 from tests.providers.bad_web import TEXT, BadWeb, content, fetcher, html, status
 
@@ -262,6 +262,21 @@ class TestCitedPages:
             call_command("fetch_pages", study.slug, "--again", "--threads=1", "--json")
             assert cited_in_vain(study) == []
         assert {page.outcome for page in pages_by_key(run).values()} == {"ok"}
+
+    def test_a_run_that_is_verified_by_itself_has_its_citations_fetched_once(self) -> None:
+        pages = {"/good": html("<p>Lake Aldis ferry opened in 1962. It is a ferry.</p>"), "/bad": status(503)}
+        with BadWeb(pages) as web:
+            study = make_study()
+            study.settings = {"fetch": {"citations": True}, "providers": {"allow": [web.origin]}}
+            study.save()
+            answer = (
+                "1. Lake Aldis ferry: opened in 1962 [1]\n2. Lake Borun ferry: opened in 1971 [2]\n\n"
+                f"Sources\n[1] {web.origin}/good\n[2] {web.origin}/bad\n"
+            )
+            run = make_run(study, answer=answer, pages=())
+            for _ in range(2):
+                assert verify_run(run.pk) == {"C": 1, "U": 1}
+                assert len(web.requests) == 2
 
     def test_recorded_page_comes_before_one_of_the_study_and_a_read_one_before_both(self) -> None:
         study = make_study()

@@ -316,6 +316,14 @@ def test_redirect_address_in_utf8_is_understood(shared_web: BadWeb) -> None:
     assert (page.outcome, page.final_url) == ("ok", f"{shared_web.origin}/bücher")
 
 
+def test_long_redirect_address_is_followed_whole(shared_web: BadWeb) -> None:
+    path = "/" + "a" * 5_000
+    shared_web.pages["/short"] = redirect(path)
+    shared_web.pages[path] = html(TEXT)
+    page = fetcher(shared_web)(f"{shared_web.origin}/short")
+    assert (page.outcome, page.final_url) == ("ok", f"{shared_web.origin}{path}")
+
+
 def test_what_is_no_address_at_all_is_an_outcome() -> None:
     fetch = WebFetch(Allowed())
     for url in ("", "no address", "mailto:a@b.example", "http://", "http://[::1", "\ud800"):

@@ -35,6 +35,7 @@ _LEAST_CHARS: Final = 250
 _REFRESH: Final = re.compile(
     r"^\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?\s*([^\"']+?)\s*[\"']?\s*$", re.IGNORECASE
 )
+_LONGEST_REFRESH: Final = 4_000
 _TABLE_RULE: Final = re.compile(r"^\|?(?:-{3,}\|)+\n", re.MULTILINE)
 _SOON_S: Final = 30
 _PUBLISHED: Final = words(
@@ -195,7 +196,7 @@ def _refresh(metas: list[dict[str, str]]) -> str:
     """Where the page sends its reader within a while; empty where it only reloads itself or stays."""
     for meta in metas:
         if meta.get("http-equiv", "").strip().lower() == "refresh":
-            match = _REFRESH.match(meta.get("content", ""))
+            match = _REFRESH.match(" ".join(meta.get("content", "")[:_LONGEST_REFRESH].split()))
             if match and int(match[1]) <= _SOON_S:
                 return match[2]
     return ""

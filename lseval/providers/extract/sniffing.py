@@ -41,11 +41,13 @@ _MAGIC: Final = (
 _MEDIA_WORDS: Final = ((b"WEBP", 8, "image/webp"), (b"WAVE", 8, "audio/wav"), (b"ftyp", 4, "video/mp4"))
 _LOOKED_AT: Final = 4096
 _HTML_START: Final = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|style|div|table|h[1-6]|p|a"
+    rb"\s*(?:<!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body|title|meta|script|style|div|table|h[1-6]|p|a"
     rb"|br|ul|ol|"
     rb"article|section|main|span|center|font|b|iframe|link|base|form|img|svg)\b",
     re.IGNORECASE | re.DOTALL,
 )
+"""Possessive: with many comments before what is no tag there are 2^n ways to take them apart."""
+
 _HTML_WITHIN: Final = re.compile(rb"<(?:!doctype\s+html|html|body)\b", re.IGNORECASE)
 _XML_START: Final = re.compile(rb"\s*<(?:\?xml\b|rss\b|feed\b|[a-z][\w.-]*:[a-z])", re.IGNORECASE)
 _CONTROLS: Final = bytes(code for code in range(32) if code not in b"\t\n\r\x0c\x1b\x08")
