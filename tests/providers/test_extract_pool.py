@@ -130,3 +130,14 @@ def test_sanitiser_does_not_hang_on_deep_markup(extractor: Extractor) -> None:
     assert extractor.sanitised(html("<div>" * 200_000), "text/html", 2.0) == ""
     assert time.monotonic() - began < 15
     assert "<p>" in extractor.sanitised(html(ARTICLE), "text/html", 2.0)
+
+
+def test_child_of_a_large_process_is_not_thought_large() -> None:
+    ballast = bytearray(b"x") * (700 << 20)
+    extractor = Extractor(processes=1)
+    try:
+        assert extractor(html(ARTICLE), "text/html").outcome == "ok"
+        assert len(extractor._idle) == 1
+    finally:
+        extractor.close()
+    assert ballast[-1:] == b"x"
