@@ -91,8 +91,7 @@ class Opinion(models.Model):
     `claims` is a list of {claim, status, note, quotation}, where a quotation is {page, text, start, end} and
     `page` the snapshot's id. `pages` lists {id, digest} of every snapshot the judge was given. `code` names the
     reason of an unjudged group, `flags` how the opinion was come by (repaired, page_cut, quotation_dropped,
-    unquoted).
-    `repeat` counts how often a person had it judged once more.
+    unquoted). `repeat` counts how often a person had it judged once more.
     """
 
     label = models.CharField(max_length=8, choices=[(value, value) for value in VERDICT_LABELS])

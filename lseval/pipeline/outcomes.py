@@ -25,7 +25,7 @@ MOST_CLAIMS: Final = 12
 _FIRST_DEFER_S: Final = 30.0
 _LONGEST_DEFER_S: Final = 1_800.0
 _REFUSED_ALL: Final = ("access_refused", "out_of_credit", "blocked_address")
-"""What an endpoint refuses one job for, it refuses every job of the model for."""
+"""What an endpoint refuses one job for, it refuses every job of the model, or of the stage, for."""
 
 logger = logging.getLogger(__name__)
 
