@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,9 +40,7 @@ def test_data_survive_a_restart(server: EmbeddedServer) -> None:
 def test_a_running_server_is_found_without_starting_anything(server: EmbeddedServer) -> None:
     address = server.ensure_running()
     started = ask(address, "SELECT pg_postmaster_start_time()")
-    begin = time.perf_counter()
     assert server.ensure_running() == address
-    assert time.perf_counter() - begin < 0.5
     assert ask(address, "SELECT pg_postmaster_start_time()") == started
 
 
