@@ -26,7 +26,7 @@ NO_SNAPSHOT = "-"
 class Source:
     """A URL that the group cites with its snapshot, if there is one. `number` counts from 1 within the item.
 
-    The snapshot's text is loaded only for the source that is open.
+    The snapshot's text is loaded only for the source that opens first, and for others when they are asked for.
     """
 
     number: int
@@ -119,7 +119,13 @@ WHERE item.id = %(item)s
 
 def item_shown(slot: Slot) -> ItemShown:
     """The slot's item as a labeler is shown it. Only fields that carry no opinion are read."""
-    items, pages = rows_of_each([_ITEM, _PAGES_OF_ITEM], {"item": slot.item_id})
+    return item_in(slot, *rows_of_each(SHOWN, {"item": slot.item_id}))
+
+
+def item_in(
+    slot: Slot, items: list[tuple[Any, ...]], pages: list[tuple[Any, ...]], texts: list[tuple[Any, ...]]
+) -> ItemShown:
+    """The slot's item, of the rows that the statements of `SHOWN` give."""
     if not items:
         raise Item.DoesNotExist(f"item {slot.item_id}")
     kind, snapshots, round_id, task_question, *rubric, fields = items[0][:9]
@@ -128,7 +134,10 @@ def item_shown(slot: Slot) -> ItemShown:
         group.fields = json.loads(fields)
     item = Item(pk=slot.item_id, kind=kind, snapshots=json.loads(snapshots), round_id=round_id)
     found = _rounds_shown([round_id])[round_id] if round_id else None
-    sources = _sources(item, pages_in(pages))
+    by_id = pages_in(pages)
+    for page_id, text in texts:
+        by_id[page_id].text = text
+    sources = _sources(item, by_id)
     return ItemShown(
         kind=kind,
         question=QUESTIONS[kind],
@@ -155,17 +164,29 @@ _PAGE: Final = Columns(
 )
 
 
+def _pages_cited_by(item: str) -> str:
+    """The ids of an item's snapshots as an array, in order; `item` is the id as the statement has it."""
+    return f"""ARRAY(
+    SELECT (cited.entry ->> 'page')::bigint
+    FROM annotation_item item, jsonb_array_elements(item.snapshots) WITH ORDINALITY AS cited (entry, number)
+    WHERE item.id = {item} ORDER BY cited.number)
+"""  # noqa: S608 - what the caller's statement has
+
+
 def pages_of_item(item: str) -> str:
     """The statement that reads an item's snapshots for `pages_in`; `item` is the id as the statement has it."""
-    return f"""
-SELECT {_PAGE} FROM lseval_page page
-WHERE page.id = ANY (ARRAY(
-    SELECT (cited ->> 'page')::bigint
-    FROM annotation_item item, jsonb_array_elements(item.snapshots) cited WHERE item.id = {item}))
-"""  # noqa: S608 - column names, and what the caller's statement has
+    return f"SELECT {_PAGE} FROM lseval_page page WHERE page.id = ANY ({_pages_cited_by(item)})"  # noqa: S608 - column names, and what the caller's statement has
 
 
 _PAGES_OF_ITEM: Final = Statement(pages_of_item("%(item)s"))
+
+# The page that opens first: the first that was read, else the first of which there is a snapshot.
+_TEXT_THAT_OPENS: Final = Statement(f"""
+SELECT page.id, page.text FROM lseval_page page WHERE page.id = ANY ({_pages_cited_by("%(item)s")})
+ORDER BY page.outcome <> 'ok', array_position({_pages_cited_by("%(item)s")}, page.id) LIMIT 1
+""")  # noqa: S608 - put together from this file
+SHOWN: Final = (_ITEM, _PAGES_OF_ITEM, _TEXT_THAT_OPENS)
+"""What `item_in` takes the rows of; their parameter is the `item`."""
 _PAGES: Final = Statement(f"SELECT {_PAGE} FROM lseval_page page WHERE page.id = ANY(%(pages)s)")  # noqa: S608 - column names
 
 
@@ -193,6 +214,8 @@ def snapshot_text(source: Source) -> str:
     """The text of a source's snapshot; empty where there is none."""
     if source.page is None:
         return ""
+    if "text" in source.page.__dict__:
+        return source.page.text
     row = row_of(_TEXT, {"page": source.page.pk})
     return row[0] if row else ""
 

@@ -17,6 +17,7 @@ from django.db.models import Count, F, Min
 from django.db.models.functions import Now
 
 from annotation.codebook import QUESTIONS
+from annotation.evidence import SHOWN, ItemShown, item_in
 from annotation.models import (
     Audit,
     AuditStatus,
@@ -30,6 +31,7 @@ from annotation.models import (
     Slot,
     SlotStatus,
 )
+from annotation.slot_counts import by_status, slot_counts
 from lseval.models import Study, User
 from lseval.plain_sql import LARGEST_ID, Columns, Statement, row_of, rows_of, rows_of_each
 
@@ -38,8 +40,6 @@ _KIND_OF_STAGE = tuple(QUESTIONS)
 
 RECENT_DECISIONS = 10
 """How many of a person's last decisions they may still change."""
-
-_LOOKED_AT: Final = 4 * RECENT_DECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +158,13 @@ def queues_of(user: User, study: Study) -> list[QueueCard]:
     """The person's queues in a study, newest audit first."""
     seats = Seat.objects.filter(user=user, audit__study=study).select_related("queue__audit").order_by("-audit_id")
     queues = [seat.queue for seat in seats]
-    counts = _counts(queues)
+    counts = slot_counts(queues)
     own = Counter(
         LabelVersion.objects.filter(
             user=user, slot__queue__in=queues, number=F("slot__version"), action=LabelAction.LABEL
         ).values_list("slot__queue_id", flat=True)
     )
-    return [QueueCard(queue, _progress(counts[queue.pk]), own[queue.pk]) for queue in queues]
+    return [QueueCard(queue, _progress(_by_kind(counts[queue.pk])), own[queue.pk]) for queue in queues]
 
 
 def progress_of(queue: Queue) -> Progress:
@@ -183,21 +183,13 @@ def _progress_in(rows: Iterable[tuple[Any, ...]]) -> Progress:
 
 
 _HOW_FAR: Final = Statement("""
-SELECT stage, total - skipped - still_open, skipped, still_open
-FROM (
-    SELECT stage, count(*) AS total, count(*) FILTER (WHERE status = 'skipped') AS skipped,
-        count(*) FILTER (WHERE status = 'open') AS still_open
-    FROM annotation_slot WHERE queue_id = %(queue)s GROUP BY stage
-) counted
+SELECT stage, sum(total) - sum(skipped) - sum(still_open), sum(skipped), sum(still_open)
+FROM annotation_slotcount WHERE queue_id = %(queue)s GROUP BY stage
 """)
 
 
-def _counts(queues: list[Queue]) -> dict[int, Counter[tuple[str, str]]]:
-    found: dict[int, Counter[tuple[str, str]]] = {queue.pk: Counter() for queue in queues}
-    rows = Slot.objects.filter(queue__in=queues).order_by().values_list("queue_id", "stage", "status")
-    for queue_id, stage, status, number in rows.annotate(number=Count("id")):
-        found[queue_id][_KIND_OF_STAGE[stage], status] = number
-    return found
+def _by_kind(counts: Mapping[tuple[int, str], int]) -> dict[tuple[str, str], int]:
+    return {(_KIND_OF_STAGE[stage], status): number for (stage, status), number in counts.items()}
 
 
 def _progress(counts: Mapping[tuple[str, str], int]) -> Progress:
@@ -217,8 +209,8 @@ def waiting_in(queue: Queue) -> Waiting:
     """Why nobody can be given an item of the queue now."""
     if queue.audit.status != AuditStatus.OPEN:
         return Waiting(queue.audit.status)
-    counts = Counter(Slot.objects.filter(queue=queue).values_list("status", flat=True))
-    if not counts:
+    counts = by_status(slot_counts([queue])[queue.pk])
+    if not counts.total():
         return Waiting("empty")
     if not counts[SlotStatus.OPEN]:
         return Waiting("finished")
@@ -261,13 +253,13 @@ JOIN annotation_slot slot
 JOIN annotation_item item ON item.id = slot.item_id
 WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
     AND "annotation_labelversion"."action" IN ('label', 'skip')
-ORDER BY "annotation_labelversion"."id" DESC LIMIT %(most)s
+ORDER BY "annotation_labelversion"."id" DESC LIMIT {RECENT_DECISIONS}
 """)  # noqa: S608 - column names
 
 
-def recent_decisions(seat: Seat, most: int = RECENT_DECISIONS) -> list[Decision]:
+def recent_decisions(seat: Seat) -> list[Decision]:
     """The person's own last decisions that are in force, newest first."""
-    return _decisions_in(rows_of(_RECENT, {"user": seat.user_id, "queue": seat.queue_id, "most": most}))
+    return _decisions_in(rows_of(_RECENT, {"user": seat.user_id, "queue": seat.queue_id}))
 
 
 def _decisions_in(rows: Iterable[tuple[Any, ...]]) -> list[Decision]:
@@ -298,27 +290,24 @@ def last_decision(seat: Seat) -> LabelVersion | None:
 
     One that could not be undone, because the item was beyond their reach by then, is passed over from then on.
     """
-    given = {"user": seat.user_id, "queue": seat.queue_id, "looked_at": _LOOKED_AT}
-    return _last_in(rows_of(_LATEST, given))
+    return _last_in(rows_of(_LATEST, {"user": seat.user_id, "queue": seat.queue_id}))
 
 
-def _last_in(rows: Iterable[tuple[Any, ...]]) -> LabelVersion | None:
-    undone: set[int] = set()
-    for row in rows:
-        version: LabelVersion = _DECIDED.of(row)
-        if version.action == LabelAction.UNDO:
-            undone.add(version.slot_id)
-        elif version.slot_id not in undone:
-            return version
-    return None
+def _last_in(rows: Sequence[tuple[Any, ...]]) -> LabelVersion | None:
+    return _DECIDED.of(rows[0]) if rows else None
 
 
 _LATEST: Final = Statement(f"""
 SELECT {_DECIDED}
 FROM "annotation_labelversion" JOIN annotation_slot slot ON slot.id = "annotation_labelversion"."slot_id"
 WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
-    AND (NOT "annotation_labelversion"."is_late" OR "annotation_labelversion"."action" = 'undo')
-ORDER BY "annotation_labelversion"."id" DESC LIMIT %(looked_at)s
+    AND "annotation_labelversion"."action" <> 'undo' AND NOT "annotation_labelversion"."is_late"
+    AND NOT EXISTS (
+        SELECT FROM "annotation_labelversion" later
+        WHERE later.slot_id = "annotation_labelversion"."slot_id" AND later.action = 'undo'
+            AND later.user_id = "annotation_labelversion"."user_id"
+            AND later.id > "annotation_labelversion"."id")
+ORDER BY "annotation_labelversion"."id" DESC LIMIT 1
 """)  # noqa: S608 - column names
 
 _FLAG: Final = Columns(Flag, "flag")
@@ -344,13 +333,11 @@ class Surroundings:
     flag: Flag | None
 
 
-def surroundings_of(seat: Seat, slot_id: int) -> Surroundings:
-    """All that stands around a slot's item, asked for in one message."""
-    given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot_id}
-    progress, recent, latest, flags = rows_of_each(
-        [_HOW_FAR, _RECENT, _LATEST, _OWN_FLAG], {**given, "most": RECENT_DECISIONS, "looked_at": _LOOKED_AT}
-    )
-    return Surroundings(
+def item_and_surroundings(seat: Seat, slot: Slot) -> tuple[ItemShown, Surroundings]:
+    """A slot's item and all that stands around it, asked for in one message."""
+    given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot.pk, "item": slot.item_id}
+    *item, progress, recent, latest, flags = rows_of_each([*SHOWN, _HOW_FAR, _RECENT, _LATEST, _OWN_FLAG], given)
+    return item_in(slot, *item), Surroundings(
         _progress_in(progress), _decisions_in(recent), _last_in(latest), _FLAG.of(flags[0]) if flags else None
     )
 

@@ -52,7 +52,7 @@ def label(request: HttpRequest, queue_id: int) -> HttpResponse:
         if slot.status == "open":
             leases.keep(slot.pk, seat.user)
     else:
-        found = leases.claim_next(seat.queue, seat.user)
+        found = leases.claim_next(seat.queue, seat.user, present=seat.run_id)
         if found is None:
             return _waiting(request, seat)
         slot = found
@@ -269,8 +269,7 @@ def _item_page(
     status: int = 200,
 ) -> HttpResponse:
     """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
-    shown = item_shown(slot)
-    around = selectors.surroundings_of(seat, slot.pk)
+    shown, around = selectors.item_and_surroundings(seat, slot)
     stored = selectors.own_version(slot, seat.user_id)
     draft = presenting.draft_of(offered, stored)
     context = {

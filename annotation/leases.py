@@ -10,15 +10,15 @@ from django.db import connection, transaction
 
 from annotation.events import SHARE_AUDIT, shared_audit
 from annotation.models import AuditStatus, Queue, Seat, Slot, SlotStatus
+from annotation.own_order import in_own_order, next_in_known_order, order_of
 from annotation.retrying import in_one_transaction_retried
 from lseval.errors import ConflictError, NotPermittedError
 from lseval.models import User
-from lseval.plain_sql import Columns, Statement, rows_of_each
+from lseval.plain_sql import Columns, Statement, row_of, rows_of, rows_of_each
 
 LEASE_LENGTH: Final = timedelta(minutes=15)
 
 _STAGES: Final = range(3)
-_RUNS_LOOKED_AT: Final = 20
 _CHOOSING: Final = 24943
 """Class of the advisory lock under which a labeler is given their next response; the other key is the queue."""
 
@@ -31,19 +31,22 @@ slot.queue_id = %(queue)s AND slot.status = 'open' AND slot.stage = %(stage)s AN
       AND earlier.run_id = slot.run_id AND earlier.stage < slot.stage))
 """
 
-# Responses with something free, in the person's own order; those that somebody else is working through come last.
-_RUNS_IN_OWN_ORDER: Final = f"""
-SELECT slot.run_id
-FROM annotation_slot slot
-WHERE {_MAY_BE_SERVED} AND slot.id NOT IN (
-    SELECT lease.slot_id FROM annotation_lease lease WHERE lease.expires_at > statement_timestamp())
-GROUP BY slot.run_id
-ORDER BY slot.run_id IN (
-        SELECT other.run_id FROM annotation_seat other
-        WHERE other.queue_id = %(queue)s AND other.id <> %(seat)s AND other.run_id IS NOT NULL),
-    md5(%(order)s || slot.run_id), slot.run_id
-LIMIT {_RUNS_LOOKED_AT}
-"""  # noqa: S608 - put together from the constants above
+_IS_BEGUN: Final = """{}.run_id IN (
+    SELECT other.run_id FROM annotation_seat other
+    WHERE other.queue_id = %(queue)s AND other.user_id <> %(user)s AND other.run_id IS NOT NULL)"""
+"""Somebody else of the role is working through the response of a table's row."""
+
+# Which of some responses have something free, and whether somebody else is working through them; in their order.
+_RUNS_WITH_FREE: Final = Statement(f"""
+SELECT place.run_id, {_IS_BEGUN.format("place")}
+FROM unnest(%(runs)s::bigint[]) WITH ORDINALITY AS place (run_id, number)
+WHERE EXISTS (
+    SELECT FROM annotation_slot slot
+    WHERE {_MAY_BE_SERVED} AND slot.run_id = place.run_id AND NOT EXISTS (
+        SELECT FROM annotation_lease lease
+        WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp()))
+ORDER BY place.number
+""")  # noqa: S608 - put together from the constants above
 
 # One statement finds a free slot, locks it past other claims, and leases it. The lease's own condition is the last
 # word: a claim that read before another one committed finds the slot taken there, gets null, and tries again.
@@ -64,7 +67,7 @@ LIMIT 1
 """  # noqa: S608 - put together from constants of this file
 
 
-def _claiming(free: str) -> str:
+def _claiming(free: str, and_then: str = "") -> str:
     """The statement that leases what `_free` finds: the lease's slot, and the slot's columns."""
     return f"""
 WITH free AS (
@@ -77,13 +80,18 @@ WITH free AS (
         SET user_id = excluded.user_id, leased_at = excluded.leased_at, expires_at = excluded.expires_at
         WHERE annotation_lease.expires_at <= statement_timestamp()
     RETURNING slot_id
-)
+){and_then}
 SELECT leased.slot_id, free.* FROM free LEFT JOIN leased ON leased.slot_id = free.id
 """  # noqa: S608 - put together from constants of this file
 
 
-_FREE: Final = _free("%(runs)s")
-_CLAIM: Final = _claiming(_FREE)
+_FREE: Final = Statement(_free("%(runs)s::bigint[]"))
+_BEGIN: Final = """, begun AS (
+    UPDATE annotation_seat seat SET run_id = free.run_id FROM leased JOIN free ON free.id = leased.slot_id
+    WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s AND seat.run_id IS DISTINCT FROM free.run_id
+)"""
+"""Makes the response of the slot that `_claiming` leases the person's present one."""
+_CLAIM: Final = Statement(_claiming(_FREE.text, _BEGIN))
 
 # A lease that ends where it began was taken back by the lead.
 _HELD: Final = """
@@ -101,7 +109,7 @@ WHERE {_IS_SERVED} AND lease.id = ({_HELD}) AND slot.id = lease.slot_id AND slot
 RETURNING {_SLOT}
 """  # noqa: S608 - put together from the constants above
 _LOCK_SEAT: Final = """
-SELECT seat.id, seat.run_id, audit.status, audit.seed
+SELECT audit.status
 FROM annotation_seat seat JOIN annotation_audit audit ON audit.id = seat.audit_id
 WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s
 FOR NO KEY UPDATE OF seat
@@ -109,13 +117,25 @@ FOR NO KEY UPDATE OF seat
 _OWN_RUN: Final = "ARRAY(SELECT run_id FROM annotation_seat WHERE queue_id = %(queue)s AND user_id = %(user)s)"
 _CLAIM_IN_OWN_RUN: Final = _claiming(_free(_OWN_RUN, f"{_IS_SERVED} AND NOT EXISTS ({_HELD})"))
 
+# One after the other, so that two people who begin at the same moment begin different responses.
+_CHOOSE: Final = "SELECT pg_advisory_xact_lock(%(choosing)s, %(queue_key)s)"
+_MAY_CHOOSE: Final = f"""{_IS_SERVED} AND NOT EXISTS ({_HELD})
+    AND EXISTS (SELECT FROM annotation_seat seat WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s)"""
+_CHOOSE_ALONE: Final = f"{_CHOOSE} WHERE {_MAY_CHOOSE}"
+_CLAIM_IN_NEXT_RUN: Final = _claiming(
+    _free("%(runs)s::bigint[]", f"{_MAY_CHOOSE} AND NOT {_IS_BEGUN.format('slot')}"), _BEGIN
+)
+
 # All that most requests for the next item need, sent as one message: each statement sees what was committed while
 # the one before it waited. A lease that a crash of the database forgets costs nothing, because the item is given
 # out again and a label of whoever had it is taken all the same. So the commit does not wait for the disk; nobody is
 # told that a lease is kept before it is committed.
 _NEXT: Final[tuple[Statement | str, ...]] = (
     "SET LOCAL synchronous_commit = off",
-    *(Statement(text) for text in (SHARE_AUDIT, _LOCK_SEAT, _KEEP_HELD, _CLAIM_IN_OWN_RUN)),
+    *(
+        Statement(text)
+        for text in (SHARE_AUDIT, _LOCK_SEAT, _KEEP_HELD, _CLAIM_IN_OWN_RUN, _CHOOSE_ALONE, _CLAIM_IN_NEXT_RUN)
+    ),
 )
 _HOLD = """
 INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
@@ -143,7 +163,7 @@ class NotHeldError(ConflictError):
 
 
 @in_one_transaction_retried
-def claim_next(queue: Queue, user: User) -> Slot | None:
+def claim_next(queue: Queue, user: User, *, present: int | None = None) -> Slot | None:
     """The slot that the person works on next, leased to them; None where there is none for them now.
 
     A slot that they hold already is given again with a fresh lease, also one whose lease ran out while nobody else
@@ -153,29 +173,34 @@ def claim_next(queue: Queue, user: User) -> Slot | None:
     from who they are. They finish a response before they begin another, and begin one that nobody else of their
     role is working through as long as there is one: a page is read once, and two people do not sit side by side.
 
+    `present` is the response that the person was last seen to work through, where the caller knows it.
+
     Raises NotPermittedError where the person has no seat in the queue.
     """
-    with transaction.atomic():
-        given = {
-            "queue": queue.pk,
-            "user": user.pk,
-            "stage": 0,
-            "length": _LENGTH_S,
-            **shared_audit(queue.audit_id),
-        }
-        *_, seats, held, claimed = rows_of_each(_NEXT, given)
-        if not seats:
-            raise _no_seat()
-        if held:
-            return _slot_in(held[0])
+    order = order_of(queue.audit, user)
+    given = {
+        "queue": queue.pk,
+        "user": user.pk,
+        "stage": 0,
+        "length": _LENGTH_S,
+        "choosing": _CHOOSING,
+        "queue_key": queue.pk % 2**31,
+        "order": order,
+        "runs": next_in_known_order(queue.pk, order, present),
+        **shared_audit(queue.audit_id),
+    }
+    # As one message it is one transaction of its own.
+    _, _, seats, held, in_own, _, in_next = rows_of_each(_NEXT, given)
+    if not seats:
+        raise _no_seat()
+    if held:
+        return _slot_in(held[0])
+    for claimed in (in_own, in_next):
         if claimed and claimed[0][0] is not None:
             return _slot_in(claimed[0], 1)
-        seat_id, run_id, status, seed = seats[0]
-        if status != AuditStatus.OPEN:
-            return None
-        place = {**given, "seat": seat_id, "run": run_id, "order": f"{seed} {user.pk} "}
-        with connection.cursor() as cursor:
-            return _claim(cursor, place)
+    if seats[0][0] != AuditStatus.OPEN:
+        return None
+    return _claim(given)
 
 
 def _slot_in(row: Sequence[Any], at: int = 0) -> Slot:
@@ -243,21 +268,13 @@ def peek_next(seat: Seat) -> int | None:
 
     Nothing is leased and nobody's time begins, so that by the time they ask it may be somebody else's.
     """
-    with connection.cursor() as cursor:
-        for stage in _STAGES:
-            order = f"{seat.audit.seed} {seat.user_id} "
-            place: dict[str, Any] = {"queue": seat.queue_id, "stage": stage, "seat": seat.pk, "order": order}
-            own = [seat.run_id] if seat.run_id else []
-            row = None
-            if own:
-                cursor.execute(_FREE, {**place, "runs": own})
-                row = cursor.fetchone()
-            if row is None:
-                cursor.execute(_RUNS_IN_OWN_ORDER, place)
-                cursor.execute(_FREE, {**place, "runs": [run_id for (run_id,) in cursor.fetchall()]})
-                row = cursor.fetchone()
-            if row is not None:
-                return _slot_in(row).pk
+    order = order_of(seat.audit, seat.user)
+    for stage in _STAGES:
+        place = {"queue": seat.queue_id, "user": seat.user_id, "stage": stage, "order": order, "run": seat.run_id}
+        row = row_of(_FREE, {**place, "runs": [seat.run_id]}) if seat.run_id else None
+        row = row or row_of(_FREE, {**place, "runs": _runs_to_begin(place)})
+        if row is not None:
+            return _slot_in(row).pk
     return None
 
 
@@ -268,48 +285,68 @@ def _extend(slot_id: int, user_id: int) -> datetime | None:
     return row[0] if row else None
 
 
-def _claim(cursor: Any, place: dict[str, Any]) -> Slot | None:
-    for stage in _STAGES:
-        at_stage = {**place, "stage": stage}
-        found = _claim_in(cursor, at_stage, [place["run"]]) if place["run"] else None
-        found = found or _claim_elsewhere(cursor, at_stage)
-        if found is not None:
-            if found.run_id != place["run"]:
-                cursor.execute(
-                    "UPDATE annotation_seat SET run_id = %s WHERE id = %s", [found.run_id, place["seat"]]
-                )
-            return found
+_PLACE: Final = Statement(f"""
+SELECT seat.run_id FROM annotation_seat seat JOIN annotation_audit audit ON audit.id = seat.audit_id
+WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s AND {_IS_SERVED} AND NOT EXISTS ({_HELD})
+""")  # noqa: S608 - put together from the constants above
+
+
+def _claim(given: dict[str, Any]) -> Slot | None:
+    """A slot for a person whom the usual statements found none for: of any stage, and of any response."""
+    with transaction.atomic():
+        _, _, _, places = rows_of_each([*_NEXT[:3], _PLACE], given)
+        if not places:
+            return None
+        for stage in _STAGES:
+            place = {**given, "stage": stage, "run": places[0][0]}
+            found = _claim_in(place, [place["run"]]) if place["run"] else None
+            found = found or _claim_elsewhere(place)
+            if found is not None:
+                return found
     return None
 
 
-_OPEN: Final = """
-SELECT FROM annotation_slot WHERE queue_id = %(queue)s AND status = 'open' AND stage = %(stage)s LIMIT 1
-"""
+_CHOOSING_ONE: Final = (
+    Statement(
+        "SELECT 1 FROM annotation_slot WHERE queue_id = %(queue)s AND status = 'open' AND stage = %(stage)s LIMIT 1"
+    ),
+    Statement(_CHOOSE),
+)
 
 
-def _claim_elsewhere(cursor: Any, place: dict[str, Any]) -> Slot | None:
+def _claim_elsewhere(place: dict[str, Any]) -> Slot | None:
     """A slot of the first response in the person's order that has one."""
-    cursor.execute(_OPEN, place)
-    if cursor.fetchone() is None:
+    still_open, _ = rows_of_each(_CHOOSING_ONE, place)
+    if not still_open:
         return None
-    # One after the other, so that two people who begin at the same moment begin different responses.
-    cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_CHOOSING, place["queue"] % 2**31])
     for _ in range(_MOST_TRIES):
-        cursor.execute(_RUNS_IN_OWN_ORDER, place)
-        runs = [run_id for (run_id,) in cursor.fetchall()]
+        runs = _runs_to_begin(place)
         if not runs:
             return None
-        if (found := _claim_in(cursor, place, runs)) is not None:
+        if (found := _claim_in(place, runs)) is not None:
             return found
     return None
 
 
-def _claim_in(cursor: Any, place: dict[str, Any], runs: list[int]) -> Slot | None:
+def _runs_to_begin(place: dict[str, Any]) -> list[int]:
+    """The next responses in the person's order that have something free.
+
+    Those that somebody else is working through only where there are no others.
+    """
+    taken: dict[int, None] = {}
+    for chunk in in_own_order(place["queue"], place["order"], place["run"]):
+        found = rows_of(_RUNS_WITH_FREE, {**place, "runs": chunk})
+        if free := [run_id for run_id, is_taken in found if not is_taken]:
+            return free
+        taken.update(dict.fromkeys(run_id for run_id, _ in found))
+    return list(taken)
+
+
+def _claim_in(place: dict[str, Any], runs: list[int]) -> Slot | None:
     """The first free slot of the responses, leased to the person."""
     given = {**place, "runs": runs}
     for _ in range(_MOST_TRIES):
-        cursor.execute(_CLAIM, given)
-        row = cursor.fetchone()
+        row = row_of(_CLAIM, given)
         if row is None:
             return None
         if row[0] is not None:

@@ -14,6 +14,7 @@ from annotation.administration_models import AuditEvent as AuditEvent
 from annotation.administration_models import Extension as Extension
 from annotation.codebook_models import CodebookVersion as CodebookVersion
 from annotation.flag_models import Flag as Flag
+from annotation.progress_models import SlotCount as SlotCount
 from annotation.reveal_models import Reveal as Reveal
 from lseval.models import AnswerGroup, Round, Run, Study, User
 
@@ -207,13 +208,13 @@ class LabelVersion(models.Model):
     person had before them: see `annotation.evidence`.
     """
 
-    slot = models.ForeignKey(Slot, models.CASCADE, related_name="versions")
+    slot = models.ForeignKey(Slot, models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
     action = models.CharField(max_length=5, choices=LabelAction.choices)
     label = models.CharField(max_length=12, blank=True)
     error_type = models.CharField(max_length=40, blank=True)
     comment = models.TextField(blank=True)
-    user = models.ForeignKey(User, models.PROTECT, related_name="label_versions")
+    user = models.ForeignKey(User, models.PROTECT, related_name="label_versions", db_index=False)
     is_simulated = models.BooleanField(default=False)
     is_late = models.BooleanField(default=False)
     codebook_version = models.CharField(max_length=40)
@@ -226,6 +227,7 @@ class LabelVersion(models.Model):
 
     class Meta:
         ordering: ClassVar = ["slot_id", "number"]
+        indexes: ClassVar = [models.Index(fields=["user", "-id"], name="versions_by_person")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["slot", "number"], name="a_label_version_is_unique"),
             models.UniqueConstraint(fields=["user", "request_key"], name="one_version_per_request"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -29,6 +28,7 @@ from annotation.models import (
 )
 from annotation.pace import AgreementSoFar, Pace, speed_of
 from annotation.sampling import FrameRun
+from annotation.slot_counts import by_status, slot_counts
 from lseval.models import AnswerGroup, Link, Membership, Role, Round, Run, Study, User
 
 
@@ -147,7 +147,7 @@ def audits_of(study: Study, audit_id: int | None = None) -> list[AuditProgress]:
     if audit_id is not None:
         audits = [audit for audit in audits if audit.pk == audit_id]
     queues = list(Queue.objects.filter(audit__in=audits).order_by("is_simulated", "role"))
-    statuses = _status_counts(queues)
+    statuses = {queue: by_status(counts) for queue, counts in slot_counts(queues).items()}
     held = _held(queues)
     flags = flags_that_stand(queues)
     people = _people(queues, Counter((flag.slot.queue_id, flag.user_id) for flag in flags))
@@ -173,14 +173,6 @@ def audits_of(study: Study, audit_id: int | None = None) -> list[AuditProgress]:
             )
         )
     return [AuditProgress(audit, kinds[audit.pk], tuple(by_audit[audit.pk])) for audit in audits]
-
-
-def _status_counts(queues: Iterable[Queue]) -> dict[int, Counter[str]]:
-    counts: dict[int, Counter[str]] = defaultdict(Counter)
-    rows = Slot.objects.filter(queue__in=list(queues)).order_by().values_list("queue_id", "status")
-    for queue_id, status, number in rows.annotate(number=Count("id")):
-        counts[queue_id][status] = number
-    return counts
 
 
 def _held(queues: list[Queue]) -> dict[int, list[HeldItem]]:

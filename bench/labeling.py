@@ -24,7 +24,7 @@ from lseval.database.server import EmbeddedServer
 
 ROOT = Path(__file__).resolve().parents[1]
 CLIENTS = (1, 8, 50)
-SECONDS = {"product": 12, "floor": 5}
+SLICES = [("floor", 1.0), ("product", 3.0)] * 6
 WARM_UP_S = 2
 WORKERS = 2
 BAR = 5.0
@@ -47,11 +47,9 @@ def run() -> Iterator[dict[str, Any]]:
             acknowledged: list[Any] = []
             with _served("floor", environ) as floor_port, _served("product", environ) as port:
                 for clients in CLIENTS:
-                    # One right after the other, so that whatever else the machine does weighs on both.
-                    floor = _load("floor", floor_port, clients, made)
-                    found = _load("product", port, clients, made)
-                    acknowledged += found["acknowledged"]
-                    yield _result(clients, found, floor)
+                    found = _load({"floor": floor_port, "product": port}, clients, made)
+                    acknowledged += found["product"]["acknowledged"]
+                    yield _result(clients, found["product"], found["floor"])
             told = Path(folder) / "acknowledged.json"
             told.write_text(json.dumps(acknowledged))
             checked = _data(environ, "check", str(told))
@@ -108,8 +106,8 @@ def _data(environ: dict[str, str], what: str, file: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _load(kind: str, port: int, clients: int, made: dict[str, Any]) -> dict[str, Any]:
-    given = {"kind": kind, "port": port, "clients": clients, "seconds": SECONDS[kind], **made}
+def _load(ports: dict[str, int], clients: int, made: dict[str, Any]) -> Any:
+    given = {"ports": ports, "clients": clients, "slices": SLICES, **made}
     done = subprocess.run(
         [sys.executable, "-m", "bench._labeling.client"],
         cwd=ROOT,

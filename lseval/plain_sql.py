@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
-from django.db import DEFAULT_DB_ALIAS, connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 LARGEST_ID: Final = 2**63 - 1
 """What a row's id can be at most: `bigint`."""
@@ -61,8 +62,6 @@ class Statement:
 
 
 _PARAMETER: Final = re.compile(r"%\((\w+)\)s")
-_PREPARED: Final[WeakKeyDictionary[Any, set[str]]] = WeakKeyDictionary()
-"""Which statements a connection to PostgreSQL knows already."""
 
 FORGETFUL: Final[WeakSet[Any]] = WeakSet()
 """Connections on which psycopg prepares by itself, as for the ledger: at a rollback it forgets all that is prepared
@@ -72,19 +71,50 @@ is_prepared = True
 """Off, statements are sent as they are written; a test that reads them turns it off."""
 
 
+class _Kept:
+    """What is kept with a connection to PostgreSQL: a cursor, and what it has prepared."""
+
+    def __init__(self, link: Any) -> None:
+        self.link, self.cursor = link, link.cursor()
+        self._prepared: set[str] = set()
+        self._texts: dict[tuple[Statement | str, ...], str] = {}
+
+    def text_of(self, statements: Sequence[Statement | str]) -> str:
+        """The message that has the statements run, which are prepared first if they are not yet."""
+        key = tuple(statements)
+        text = self._texts.get(key)
+        if text is None:
+            for statement in statements:
+                if isinstance(statement, Statement) and statement.prepare not in self._prepared:
+                    self.cursor.execute(statement.prepare)
+                    self._prepared.add(statement.prepare)
+            text = _message(each if isinstance(each, str) else each.execute for each in statements)
+            self._texts[key] = text
+        return text
+
+
+_KEPT: Final[WeakKeyDictionary[BaseDatabaseWrapper, _Kept]] = WeakKeyDictionary()
+
+
 def rows_of_each(statements: Sequence[Statement | str], given: Any = None) -> list[list[tuple[Any, ...]]]:
     """The rows of each of several statements, sent as one message; all take their parameters from `given`.
 
-    Each statement sees what was committed while the one before it waited. Texts are sent as they are.
+    Each statement sees what was committed while the one before it waited. Texts are sent as they are. Outside of a
+    transaction the message is one by itself.
     """
-    found: list[list[tuple[Any, ...]]] = []
-    with connection.cursor() as cursor:
-        cursor.execute(";\n".join(_as_sent(statement) for statement in statements), given)
-        for _ in statements:
-            # `cursor.description` would say so too, and describe every column for it.
-            found.append(cursor.fetchall() if cursor.pgresult.nfields else [])
-            cursor.nextset()
-    return found
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.queries_logged or database.execute_wrappers:
+        # Somebody counts, reads or forbids what is sent.
+        with database.cursor() as cursor:
+            cursor.execute(_text_for(database, statements), given)
+            return _results(cursor, len(statements))
+    database.close_if_health_check_failed()
+    database.ensure_connection()
+    database.validate_no_broken_transaction()
+    with database.wrap_database_errors:
+        cursor = _kept(database).cursor
+        cursor.execute(_text_for(database, statements), given)
+        return _results(cursor, len(statements))
 
 
 def rows_of(statement: Statement, given: Any = None) -> list[tuple[Any, ...]]:
@@ -97,14 +127,27 @@ def row_of(statement: Statement, given: Any = None) -> tuple[Any, ...] | None:
     return next(iter(rows_of(statement, given)), None)
 
 
-def _as_sent(statement: Statement | str) -> str:
-    if isinstance(statement, str):
-        return statement
-    if not is_prepared or connection.connection in FORGETFUL:
-        return statement.text
-    known = _PREPARED.setdefault(connection.connection, set())
-    if statement.execute not in known:
-        with connection.wrap_database_errors, connection.connection.cursor() as plain:
-            plain.execute(statement.prepare)
-        known.add(statement.execute)
-    return statement.execute
+def _results(cursor: Any, number: int) -> list[list[tuple[Any, ...]]]:
+    found: list[list[tuple[Any, ...]]] = []
+    for _ in range(number):
+        # `cursor.description` would say so too, and describe every column for it.
+        found.append(cursor.fetchall() if cursor.pgresult.nfields else [])
+        cursor.nextset()
+    return found
+
+
+def _text_for(database: BaseDatabaseWrapper, statements: Sequence[Statement | str]) -> str:
+    if not is_prepared or database.connection in FORGETFUL:
+        return _message(each if isinstance(each, str) else each.text for each in statements)
+    return _kept(database).text_of(statements)
+
+
+def _kept(database: BaseDatabaseWrapper) -> _Kept:
+    found = _KEPT.get(database)
+    if found is None or found.link is not database.connection:
+        found = _KEPT[database] = _Kept(database.connection)
+    return found
+
+
+def _message(texts: Iterable[str]) -> str:
+    return ";\n".join(texts)

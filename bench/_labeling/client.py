@@ -1,8 +1,10 @@
 """`python -m bench._labeling.client`: a lean load client on asyncio's streams.
 
-Reads one JSON object from standard input ({kind, port, clients, seconds, queue, people, password}) and prints one:
-the times in seconds of every `next` and every `submit`, the errors, and the labels that were acknowledged. Each
-client is a person with a kept connection, cookies and anti-forgery token, who asks again as soon as answered.
+Reads one JSON object from standard input ({ports, clients, slices, queue, people, password}) and prints one: for
+the floor and for the product the times in seconds of every `next` and every `submit`, the errors, and the labels
+that were acknowledged. Each client is a person with a kept connection, cookies and anti-forgery token, who asks
+again as soon as answered. `slices` is a list of [kind, seconds]: the two take turns, so that whatever else the
+machine does weighs on both.
 """
 
 from __future__ import annotations
@@ -100,8 +102,45 @@ class Connection:
         return Reply(int(lines[0].split()[1]), headers, self._cookies, body)
 
 
-async def _labeler(given: dict[str, Any], username: str, begin: asyncio.Event, ready: Any, found: Measured) -> None:
-    link = Connection(given["port"])
+class Turns:
+    """Whose slice it is. A client asks before each thing that it does, and says when it is done."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Condition()
+        self._kind: str | None = ""
+        self._busy = 0
+
+    async def mine(self, kind: str) -> bool:
+        """Wait for a slice of the kind and begin something in it; False where there are no more."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._kind in (kind, None))
+            if self._kind is None:
+                return False
+            self._busy += 1
+            return True
+
+    async def done(self) -> None:
+        async with self._changed:
+            self._busy -= 1
+            self._changed.notify_all()
+
+    async def run(self, slices: list[tuple[str, float]]) -> None:
+        for kind, seconds in slices:
+            await self._turn_to(kind)
+            await asyncio.sleep(seconds)
+            await self._turn_to("")
+            async with self._changed:
+                await self._changed.wait_for(lambda: not self._busy)
+        await self._turn_to(None)
+
+    async def _turn_to(self, kind: str | None) -> None:
+        async with self._changed:
+            self._kind = kind
+            self._changed.notify_all()
+
+
+async def _label(given: dict[str, Any], username: str, ready: Any, turns: Turns, found: Measured) -> None:
+    link = Connection(given["ports"]["product"])
     page = await link.get("/login/")
     reply = await link.post(
         "/login/",
@@ -114,38 +153,46 @@ async def _labeler(given: dict[str, Any], username: str, begin: asyncio.Event, r
     if reply.status != 302:
         found.errors.append(f"login {reply.status}")
     ready()
-    await begin.wait()
     path = f"/queues/{given['queue']}/label/"
-    end = time.perf_counter() + given["seconds"]
-    while (now := time.perf_counter()) < end:
-        page = await link.get(path)
-        fields = _fields(page.body)
-        if page.status != 200 or "slot" not in fields:
-            found.errors.append(f"next {page.status}")
-            continue
-        found.next_s.append(time.perf_counter() - now)
-        label = _LABELS[len(found.next_s) % 3]
-        now = time.perf_counter()
-        reply = await link.post(path, {**fields, "label": label, "comment": "", "seconds_on_task": "1.5"})
-        if reply.status == 302:
-            found.submit_s.append(time.perf_counter() - now)
-            found.acknowledged.append((username, int(fields["slot"])))
-        else:
-            found.errors.append(f"submit {reply.status}")
+    while await turns.mine("product"):
+        try:
+            await _one_item(link, path, username, found)
+        finally:
+            await turns.done()
     link.close()
 
 
-async def _claimer(given: dict[str, Any], username: str, begin: asyncio.Event, ready: Any, found: Measured) -> None:
-    link = Connection(given["port"])
+async def _one_item(link: Connection, path: str, username: str, found: Measured) -> None:
+    now = time.perf_counter()
+    page = await link.get(path)
+    fields = _fields(page.body)
+    if page.status != 200 or "slot" not in fields:
+        found.errors.append(f"next {page.status}")
+        return
+    found.next_s.append(time.perf_counter() - now)
+    label = _LABELS[len(found.next_s) % 3]
+    now = time.perf_counter()
+    reply = await link.post(path, {**fields, "label": label, "comment": "", "seconds_on_task": "1.5"})
+    if reply.status == 302:
+        found.submit_s.append(time.perf_counter() - now)
+        found.acknowledged.append((username, int(fields["slot"])))
+    else:
+        found.errors.append(f"submit {reply.status}")
+
+
+async def _claim(given: dict[str, Any], username: str, ready: Any, turns: Turns, found: Measured) -> None:
+    link = Connection(given["ports"]["floor"])
     await link.get("/claim/")
     ready()
-    await begin.wait()
-    end = time.perf_counter() + given["seconds"]
-    while (now := time.perf_counter()) < end:
-        reply = await link.get("/claim/")
-        if reply.status != 200:
-            found.errors.append(f"claim {reply.status}")
-        found.next_s.append(time.perf_counter() - now)
+    while await turns.mine("floor"):
+        now = time.perf_counter()
+        try:
+            reply = await link.get("/claim/")
+            if reply.status != 200:
+                found.errors.append(f"claim {reply.status}")
+            found.next_s.append(time.perf_counter() - now)
+        finally:
+            await turns.done()
     link.close()
 
 
@@ -155,10 +202,11 @@ def _fields(body: bytes) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in _HIDDEN.findall(form)}
 
 
-async def run(given: dict[str, Any]) -> Measured:
-    """Let the clients log in, begin together, and work for `seconds`."""
-    found, begin, all_ready = Measured(), asyncio.Event(), asyncio.Event()
-    waiting = given["clients"]
+async def run(given: dict[str, Any]) -> dict[str, Measured]:
+    """Let the clients log in, begin together, and work in their slices."""
+    found = {"floor": Measured(), "product": Measured()}
+    turns, all_ready = Turns(), asyncio.Event()
+    waiting = 2 * given["clients"]
 
     def ready() -> None:
         nonlocal waiting
@@ -166,18 +214,22 @@ async def run(given: dict[str, Any]) -> Measured:
         if not waiting:
             all_ready.set()
 
-    work = _labeler if given["kind"] == "product" else _claimer
     people = given["people"][: given["clients"]]
-    clients = [asyncio.create_task(work(given, username, begin, ready, found)) for username in people]
+    clients = [
+        asyncio.create_task(work(given, username, ready, turns, found[kind]))
+        for kind, work in (("floor", _claim), ("product", _label))
+        for username in people
+    ]
     gate = asyncio.create_task(all_ready.wait())
     await asyncio.wait([gate, *clients], return_when=asyncio.FIRST_COMPLETED)
-    begin.set()
+    gate.cancel()
+    await turns.run([(kind, seconds) for kind, seconds in given["slices"]])
     for ended in await asyncio.gather(*clients, return_exceptions=True):
         if isinstance(ended, BaseException):
-            found.errors.append(f"{type(ended).__name__}: {ended}")
-    gate.cancel()
+            found["product"].errors.append(f"{type(ended).__name__}: {ended}")
     return found
 
 
 if __name__ == "__main__":
-    print(json.dumps(vars(asyncio.run(run(json.load(sys.stdin))))))
+    measured = asyncio.run(run(json.load(sys.stdin)))
+    print(json.dumps({kind: vars(each) for kind, each in measured.items()}))

@@ -52,6 +52,16 @@ def test_asking_again_gives_the_same_item(made: Made) -> None:
     assert Lease.objects.count() == 1
 
 
+def test_nothing_is_leased_to_a_person_without_a_seat(made: Made) -> None:
+    next_slot(made.h1, made.first)
+    Seat.objects.filter(user=made.first).delete()
+    Lease.objects.all().delete()
+    for person in (made.first, made.second):
+        with pytest.raises(NotPermittedError):
+            leases.claim_next(made.h1, person)
+    assert not Lease.objects.exists()
+
+
 def test_two_people_of_a_role_get_different_items(made: Made) -> None:
     assert next_slot(made.h1, made.first) != next_slot(made.h1, seat_another(made))
 
