@@ -1,7 +1,7 @@
 """Text made to be slow: what four times as much of it costs. A scan that goes back over what it read takes 16.
 
-Each piece is repeated until the text is long. `growth` is the processor time of four times the text over that of the
-text: the worst of the pieces is named.
+Each piece is repeated until the text is long. `growth` is the processor time of four times the text over that of
+the text: the worst of the pieces is named.
 """
 
 from __future__ import annotations
