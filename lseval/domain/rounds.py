@@ -51,6 +51,8 @@ def normalize_rounds(turns: Sequence[TurnRecord]) -> tuple[NormalizedRound, ...]
 def _repeats_failure(turn: TurnRecord, previous: NormalizedRound) -> bool:
     if not turn.tool_calls or turn.agent != previous.agent:
         return False
+    if not any(call.is_error for call in previous.calls):
+        return False
     ended_in_error = {call_identity(call.name, call.arguments): call.is_error for call in previous.calls}
     return all(ended_in_error.get(call_identity(call.name, call.arguments), False) for call in turn.tool_calls)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import SplitResult, quote, urlsplit
 
 import idna
@@ -46,6 +47,11 @@ def canonical_key(url: str) -> str:
     user information or a backslash before the path, a bad port, control characters, invisible characters in
     the host, or a host that IDNA 2008 refuses.
     """
+    # A run meets the same addresses in every list of results.
+    return _known_key(url) if len(url) <= _LONGEST_KNOWN else _key_of(url)
+
+
+def _key_of(url: str) -> str:
     address = url.strip()
     if _CONTROL.search(address):
         raise InputError(f"The address {url!r} contains control characters; remove them.")
@@ -64,6 +70,10 @@ def canonical_key(url: str) -> str:
     except UnicodeEncodeError as error:
         raise InputError(f"The address {url!r} contains a character that has no encoding.") from error
     return f"https://{host}{suffix}{path}" + (f"?{query}" if query else "")
+
+
+_LONGEST_KNOWN = 500
+_known_key = lru_cache(maxsize=4_096)(_key_of)
 
 
 def archived_original(url: str) -> str | None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from lseval.agent.loop import run_agent
 from lseval.agent.run import SOURCE_FORMAT, RunSubject, to_run_record
 from lseval.domain.trajectory import RubricRecord, RunRecord
-from lseval.models import EvaluatedModel, Phase, Run, Study, Task
+from lseval.models import EvaluatedModel, Phase, Study, Task
 from lseval.pipeline import jobs
 from lseval.pipeline.hooks import Hooks
 from lseval.pipeline.import_runs import import_run
@@ -19,6 +19,7 @@ from lseval.pipeline.prepared import fetch_all
 from lseval.pipeline.providers_of import chat_of, fetch_of, search_of
 from lseval.pipeline.study_settings import controls_of, endpoint_of, model_settings_of, price_of
 
+_HAS_RUN = "SELECT 1 FROM lseval_run WHERE study_id = %s AND task_id = %s AND model_id = %s"
 _FIRST_CALL = """
 SELECT min(called_at) FROM lseval_call WHERE study_id = %s AND task_id = %s AND model_id = %s AND phase = %s
 """
@@ -40,7 +41,7 @@ def collect_run(claim: Claim, hooks: Hooks) -> None:
     task = Task.objects.get(pk=claim.task_id)
     model = EvaluatedModel.objects.select_related("study").get(pk=claim.model_id)
     study = model.study
-    if Run.objects.filter(study=study, task=task, model=model).exists():
+    if fetch_all(_HAS_RUN, [study.pk, task.pk, model.pk]):
         jobs.finish(claim, hooks.worked_s())  # its run came another way
         return
     record = _record_of(study, task, model, claim.number, hooks)

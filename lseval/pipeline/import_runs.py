@@ -22,14 +22,12 @@ from lseval.judging.embedded import RUBRIC_NAME
 from lseval.judging.embedded.rubric import derive_rubric
 from lseval.models import (
     AnswerGroup,
-    Attempt,
     Citation,
     EvaluatedModel,
     Page,
     PageSource,
     ReferenceLabel,
     Round,
-    Rubric,
     Run,
     Study,
     Task,
@@ -45,10 +43,21 @@ GIVEN = "given with the task"
 _READING_TOOLS = ("read_page", "find_in_page", "extract")
 _DIGEST_EXCLUDES = ("warnings",)
 
-_EXISTING = """
-SELECT r.id, r.source_digest FROM lseval_run r
-JOIN lseval_task t ON t.id = r.task_id JOIN lseval_evaluatedmodel m ON m.id = r.model_id
-WHERE r.study_id = %s AND t.key = %s AND m.name = %s
+_PLACE = """
+SELECT t.id, t.question, m.id, r.id, r.source_digest
+FROM (SELECT %(study)s::bigint AS id) s
+LEFT JOIN lseval_task t ON t.study_id = s.id AND t.key = %(task)s
+LEFT JOIN lseval_evaluatedmodel m ON m.study_id = s.id AND m.name = %(model)s
+LEFT JOIN lseval_run r ON r.study_id = s.id AND r.task_id = t.id AND r.model_id = m.id
+"""
+_RUBRIC_AND_ATTEMPTS = """
+WITH attempts AS (
+    INSERT INTO lseval_attempt (run_id, number)
+    SELECT %(run)s::bigint, number FROM generate_series(1, %(attempts)s::int) AS number)
+INSERT INTO lseval_rubric (run_id, required_count, constraints, grouping_rule, required_fields, origin)
+VALUES (%(run)s::bigint, %(required_count)s, %(constraints)s::jsonb, %(grouping_rule)s, %(required_fields)s::jsonb,
+    %(origin)s)
+RETURNING id
 """
 
 
@@ -67,9 +76,14 @@ class ImportedRun:
     warnings: tuple[str, ...] = ()
 
 
-class _Existing(NamedTuple):
-    pk: int
-    source_digest: str
+class _Place(NamedTuple):
+    """What the study has of a record's task, model and run so far; None where there is none."""
+
+    task_id: int | None
+    question: str | None
+    model_id: int | None
+    run_id: int | None
+    source_digest: str | None
 
 
 def import_run(study: Study, record: RunRecord, *, source_format: str, source_name: str = "") -> ImportedRun:
@@ -85,21 +99,21 @@ def import_run(study: Study, record: RunRecord, *, source_format: str, source_na
     digest = record_digest(record)
     try:
         with transaction.atomic():
-            existing = _existing_run(study, record)
-            if existing is None:
-                return _save(study, record, digest, source_format, source_name)
+            place = _place_of(study, record)
+            if place.run_id is None:
+                return _save(study, place, record, digest, source_format, source_name)
     except DataError as error:
         raise InputError(f"the database cannot store this run: {str(error).splitlines()[0]}.") from error
     except IntegrityError:
         # Another import saved this run between our look and our write.
-        existing = _existing_run(study, record)
-        if existing is None:
+        place = _place_of(study, record)
+        if place.run_id is None:
             raise
-    if existing.source_digest == digest:
-        return ImportedRun(UNCHANGED, existing.pk)
+    if place.source_digest == digest:
+        return ImportedRun(UNCHANGED, place.run_id)
     return ImportedRun(
         FURTHER,
-        existing.pk,
+        place.run_id,
         message=(
             f"{record.model_name} already has another run on task {record.task_key}, which was kept: a study has "
             "one run of a model on a task. To keep both, import this one into another study."
@@ -123,22 +137,22 @@ def _parts(record: Any) -> dict[str, Any]:
     return {part.name: getattr(record, part.name) for part in fields(record)}
 
 
-def _existing_run(study: Study, record: RunRecord) -> _Existing | None:
-    rows = fetch_all(_EXISTING, [study.pk, record.task_key, record.model_name])
-    return _Existing(*rows[0]) if rows else None
+def _place_of(study: Study, record: RunRecord) -> _Place:
+    names = {"study": study.pk, "task": record.task_key, "model": record.model_name}
+    return _Place(*fetch_all(_PLACE, names)[0])
 
 
-def _save(study: Study, record: RunRecord, digest: str, source_format: str, source_name: str) -> ImportedRun:
-    task = _task(study, record)
-    model, _ = EvaluatedModel.objects.get_or_create(
-        study=study, name=record.model_name, defaults={"family": record.model_family}
-    )
+def _save(
+    study: Study, place: _Place, record: RunRecord, digest: str, source_format: str, source_name: str
+) -> ImportedRun:
+    task_id = _task_id(study, place, record)
+    model_id = place.model_id or _new_model(study, record).pk
     answer = group_answer(record.final_answer)
     warnings: list[str] = []
     run = Run.objects.create(
         study=study,
-        task=task,
-        model=model,
+        task_id=task_id,
+        model_id=model_id,
         final_answer=record.final_answer,
         grouping_method=answer.method,
         source_format=source_format,
@@ -154,11 +168,10 @@ def _save(study: Study, record: RunRecord, digest: str, source_format: str, sour
         is_final_only=record.is_final_only,
         metadata=dict(record.metadata),
     )
-    Attempt.objects.bulk_create(Attempt(run=run, number=number + 1) for number in range(max(record.attempts, 1)))
     round_of_turn = save_trajectory(run.pk, record.turns)
     _save_references(run, record, round_of_turn, warnings)
     pages = _save_pages(run, record.pages, warnings)
-    _save_rubric(run, record)
+    _save_rubric_and_attempts(run, record)
     citations = save_answer(run, answer)
     counts = {
         "rounds": len(set(round_of_turn)),
@@ -170,24 +183,34 @@ def _save(study: Study, record: RunRecord, digest: str, source_format: str, sour
     return ImportedRun(CREATED, run.pk, counts, warnings=tuple(warnings))
 
 
-def _task(study: Study, record: RunRecord) -> Task:
-    given = asdict(record.rubric) if record.rubric else None
-    task, created = Task.objects.get_or_create(
-        study=study,
-        key=record.task_key,
-        defaults={
-            "question": record.question,
-            "topic": record.task_topic,
-            "language": record.task_language,
-            "gold_answer": record.gold_answer,
-            "rubric": given,
-        },
-    )
-    if not created and task.question.strip() != record.question.strip():
+def _task_id(study: Study, place: _Place, record: RunRecord) -> int:
+    """The record's task, made where the study has none under its key."""
+    task_id, question = place.task_id, place.question
+    if task_id is None or question is None:
+        task, _ = Task.objects.get_or_create(
+            study=study,
+            key=record.task_key,
+            defaults={
+                "question": record.question,
+                "topic": record.task_topic,
+                "language": record.task_language,
+                "gold_answer": record.gold_answer,
+                "rubric": asdict(record.rubric) if record.rubric else None,
+            },
+        )
+        task_id, question = task.pk, task.question
+    if question.strip() != record.question.strip():
         raise InputError(
             f"Task {record.task_key} is already in the study with another question. Give this one a key of its own."
         )
-    return task
+    return task_id
+
+
+def _new_model(study: Study, record: RunRecord) -> EvaluatedModel:
+    model, _ = EvaluatedModel.objects.get_or_create(
+        study=study, name=record.model_name, defaults={"family": record.model_family}
+    )
+    return model
 
 
 def _save_references(run: Run, record: RunRecord, round_of_turn: Sequence[int], warnings: list[str]) -> None:
@@ -242,16 +265,20 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _save_rubric(run: Run, record: RunRecord) -> None:
+def _save_rubric_and_attempts(run: Run, record: RunRecord) -> None:
     given: RubricRecord | None = record.rubric
     rubric = given or derive_rubric(record.question)
-    Rubric.objects.create(
-        run=run,
-        required_count=rubric.required_count,
-        constraints=list(rubric.constraints),
-        grouping_rule=rubric.grouping_rule,
-        required_fields=list(rubric.required_fields),
-        origin=GIVEN if given else RUBRIC_NAME,
+    fetch_all(
+        _RUBRIC_AND_ATTEMPTS,
+        {
+            "run": run.pk,
+            "attempts": max(record.attempts, 1),
+            "required_count": rubric.required_count,
+            "constraints": json.dumps(rubric.constraints, ensure_ascii=False),
+            "grouping_rule": rubric.grouping_rule,
+            "required_fields": json.dumps(rubric.required_fields, ensure_ascii=False),
+            "origin": GIVEN if given else RUBRIC_NAME,
+        },
     )
 
 

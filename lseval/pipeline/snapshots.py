@@ -19,7 +19,7 @@ from lseval.domain.storable_text import storable
 from lseval.domain.urls import canonical_key
 from lseval.domain.web import Fetch, FetchedPage, Hop
 from lseval.errors import InputError
-from lseval.models import Call, CallKind, Page, PageContent, PageSource, Phase, Study
+from lseval.models import CallKind, Page, PageContent, PageSource, Phase, Study
 from lseval.pipeline.ledger_rows import RequestRow, canonical, sha256
 from lseval.pipeline.ledger_store import Cell, Entry, record
 from lseval.pipeline.limits import stored_key
@@ -48,6 +48,10 @@ _Version = tuple[int, str, str]
 _VERSIONS: Final = """
 SELECT id, text_digest, outcome, retrieved_at FROM lseval_page
 WHERE study_id = %s AND run_id IS NULL AND canonical_key = %s ORDER BY source
+"""
+
+_REPLIES: Final = """
+SELECT count(*) FROM lseval_call WHERE study_id = %s AND phase = %s AND digest = %s AND error_code = ''
 """
 
 
@@ -160,8 +164,10 @@ def save_page(study: Study, page: FetchedPage, source: PageSource) -> bool:
 
 def _make(study: Study, key: str, url: str, fetch: Fetch, phase: Phase) -> FetchedPage:
     page = _ask(study, key, url, fetch, phase)
-    # Where another process was first, its snapshot stands: everybody rests on the same one.
-    _insert(_row(study, key, page, _source_of(fetch)), page.content)
+    row = _row(study, key, page, _source_of(fetch))
+    if _insert(row, page.content):
+        return _stored(row)
+    # Another process was first, and its snapshot stands: everybody rests on the same one.
     found = _known(study.pk, key)
     assert found is not None
     return found
@@ -170,7 +176,7 @@ def _make(study: Study, key: str, url: str, fetch: Fetch, phase: Phase) -> Fetch
 def _ask(study: Study, key: str, url: str, fetch: Fetch, phase: Phase) -> FetchedPage:
     """Fetch the page, and write in the ledger what came of it."""
     row = RequestRow(sha256(canonical(["fetch", key])), canonical({"url": storable(url)}), ())
-    replies = Call.objects.filter(study=study, phase=phase, digest=row.digest, error_code="").count()
+    ((replies,),) = fetch_all(_REPLIES, [study.pk, phase.value, row.digest])
     began = time.monotonic()
     page = fetch(url)
     latency_s = time.monotonic() - began
@@ -202,10 +208,12 @@ def _known(study_id: int, key: str) -> FetchedPage | None:
         return None
     pk, digest, outcome, at = min(versions, key=lambda version: version[2] != PageOutcome.OK)
     version = (pk, digest, f"{outcome} {at}")
-    page = _CACHE.get(version)
-    if page is None:
-        page = fetched_page(Page.objects.get(pk=pk))
-        _CACHE.put(version, page)
+    return _CACHE.get(version) or _stored(Page.objects.get(pk=pk))
+
+
+def _stored(row: Page) -> FetchedPage:
+    page = fetched_page(row)
+    _CACHE.put((row.pk, row.text_digest, f"{row.outcome} {row.retrieved_at}"), page)
     return page
 
 

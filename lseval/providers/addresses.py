@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from lseval.domain.urls import canonical_host
 from lseval.errors import InputError, LsevalError
+from lseval.providers.errors import BlockedAddressError
 
 Resolve = Callable[[str, int, float], tuple[str, ...]]
 """Resolves (host, port, seconds at most) to IP addresses. Raises `UnresolvedError`."""
@@ -53,12 +54,6 @@ class BadAddressError(LsevalError):
     """Not an http(s) address of a usable host."""
 
     code = "bad_address"
-
-
-class BlockedAddressError(LsevalError):
-    """An address that may not be dialled. Nothing was sent."""
-
-    code = "blocked_address"
 
 
 class UnresolvedError(LsevalError):

@@ -81,7 +81,7 @@ class BudgetSpentError(ProviderError):
 
 
 class BlockedAddressError(ProviderError):
-    """The endpoint's address is not one that may be called; `providers.allow` in the settings lists exceptions."""
+    """An address that may not be dialled; nothing was sent. `providers.allow` in the settings lists exceptions."""
 
     code = "blocked_address"
 

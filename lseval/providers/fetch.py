@@ -21,7 +21,6 @@ from lseval.errors import InputError
 from lseval.providers.addresses import (
     Allowed,
     BadAddressError,
-    BlockedAddressError,
     Resolve,
     Target,
     UnresolvedError,
@@ -30,6 +29,7 @@ from lseval.providers.addresses import (
     resolve,
     resolve_as_written,
 )
+from lseval.providers.errors import BlockedAddressError
 from lseval.providers.extract import Extracted, Extractor, default_extractor
 from lseval.providers.fetch_connection import (
     MOST_HEADER_BYTES,
@@ -59,6 +59,9 @@ _KEPT_OF_TOO_LARGE: Final = 1 << 20
 _SHORT_TEXT: Final = 500
 _SHELL_TEXT: Final = 250
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+READABLE: Final = (200, 203)
+"""The statuses of a reply whose body is the page."""
+
 _BY_STATUS: Final = {
     204: (PageOutcome.NO_CONTENT, "the server answers with no content"),
     205: (PageOutcome.NO_CONTENT, "the server answers with no content"),
@@ -195,8 +198,8 @@ class WebFetch:
         status, headers = reply.status, reply.headers
         if status in _REDIRECTS and headers.get("location"):
             return _Visit(PageOutcome.OK, status=status, headers=headers, location=headers["location"])
-        if status not in (200, 203):
-            outcome, detail = _outcome_of(status)
+        if status not in READABLE:
+            outcome, detail = outcome_of_status(status)
             return _Visit(outcome, detail, status, headers)
         outcome, detail, content = self._body(reply)
         return _Visit(outcome, detail, status, headers, content)
@@ -318,7 +321,8 @@ def _failed(error: Exception, meter: Meter, limits: FetchLimits) -> _Visit:
     return _Visit(PageOutcome.UNAVAILABLE, str(error)[:200])
 
 
-def _outcome_of(status: int) -> tuple[str, str]:
+def outcome_of_status(status: int) -> tuple[str, str]:
+    """The outcome of a reply whose status is not `READABLE` and no redirect's, and the outcome in a few words."""
     known = _BY_STATUS.get(status)
     if known is not None:
         return known

@@ -14,7 +14,6 @@ from lseval.providers.addresses import (
     parse_target,
     resolve_as_written,
 )
-from lseval.providers.addresses import BlockedAddressError as NotPublicError
 from lseval.providers.addresses import resolve as resolve_qualified
 from lseval.providers.errors import BlockedAddressError, UnavailableError
 
@@ -46,7 +45,7 @@ def endpoint_addresses(
     try:
         ask = resolve or (resolve_as_written if allowed.has(target) else resolve_qualified)
         return checked_addresses(target, allowed, ask, seconds)
-    except NotPublicError as error:
+    except BlockedAddressError as error:
         raise _blocked(target, str(error)) from error
     except UnresolvedError as error:
         raise UnavailableError(f"{target.origin} could not be reached. {error}") from error

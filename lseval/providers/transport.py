@@ -9,12 +9,12 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Final
 
-import httpcore
+import h11
 import httpx
 
 from lseval.providers.addresses import Allowed, Resolve, Target
@@ -32,6 +32,8 @@ MOST_REPLY_BYTES = 32 * 2**20
 _KEEP_IDLE_S = 60.0
 _MOST_IDLE = 256
 _MOST_JOINED = 16_384
+_READ_BYTES: Final = 65_536
+_MOST_HEADER_BYTES: Final = 102_400
 _OWN_HEADERS = ((b"User-Agent", b"LongSearchEval"), (b"Accept-Encoding", b"identity"))
 
 
@@ -52,7 +54,7 @@ class GuardedHttp:
     no say.
 
     httpx's client spends most of a millisecond a request, and its timeouts bound each read but not their sum; so
-    this keeps httpcore's connections (what httpx itself runs on) over sockets with a deadline.
+    this has h11 (what httpx itself speaks HTTP with) over sockets with a deadline.
     """
 
     def __init__(
@@ -97,13 +99,13 @@ class GuardedHttp:
         """
         target = endpoint_target(url)
         end = self._clock() + timeout_s
-        connection = self._take(target) or self._connect(target, min(connect_s, timeout_s), _origin(target))
-        connection.stream.end = end if reply_s is None else min(end, self._clock() + reply_s)
+        connection = self._take(target) or self._connect(target, min(connect_s, timeout_s))
+        connection.end = end if reply_s is None else min(end, self._clock() + reply_s)
         try:
             reply = _exchange(connection, method, target, headers, body, most_bytes)
         except TimeoutError as error:
             raise TimedOutError(f"{target.origin} did not reply within {timeout_s:g} s.") from error
-        except (OSError, httpcore.ProtocolError, httpcore.NetworkError) as error:
+        except (OSError, h11.ProtocolError) as error:
             raise UnavailableError(f"The connection to {target.origin} was lost: {_reason(error)}.") from error
         finally:
             self._put_back(target, connection)
@@ -115,7 +117,7 @@ class GuardedHttp:
             kept, self._idle = self._idle, {}
         for connections in kept.values():
             for connection in connections:
-                connection.http.close()
+                connection.close()
 
     def _take(self, target: Target) -> _Connection | None:
         while True:
@@ -128,20 +130,20 @@ class GuardedHttp:
                     return None
                 connection = kept.pop()
             # Not under the lock: this asks the system, so that all other threads may run in between.
-            if not connection.http.has_expired():
+            if connection.is_usable():
                 return connection
-            connection.http.close()
+            connection.close()
 
     def _put_back(self, target: Target, connection: _Connection) -> None:
-        if connection.http.is_idle():
+        if connection.rests():
             with self._lock:
                 kept = self._idle.setdefault(target.origin, [])
                 if len(kept) < _MOST_IDLE:
                     kept.append(connection)
                     return
-        connection.http.close()
+        connection.close()
 
-    def _connect(self, target: Target, seconds: float, origin: httpcore.Origin) -> _Connection:
+    def _connect(self, target: Target, seconds: float) -> _Connection:
         end = self._clock() + seconds
         addresses = endpoint_addresses(target, self._allowed, seconds, self._resolve)
         trouble: Exception | None = None
@@ -154,8 +156,7 @@ class GuardedHttp:
             except OSError as error:
                 trouble = error
                 continue
-            stream = _DeadlineStream(self._secured(raw, target, end), self._clock)
-            return _Connection(httpcore.HTTP11Connection(origin, stream, keepalive_expiry=_KEEP_IDLE_S), stream)
+            return _Connection(self._secured(raw, target, end), self._clock)
         if trouble is None or isinstance(trouble, TimeoutError):
             raise UnavailableError(f"{target.origin} could not be reached within {seconds:g} s.") from trouble
         raise UnavailableError(f"{target.origin} could not be reached: {_reason(trouble)}.") from trouble
@@ -177,29 +178,23 @@ class GuardedHttp:
             raise UnavailableError(f"No secure connection to {target.origin}: {_reason(error)}.") from error
 
 
-class _DeadlineStream(httpcore.NetworkStream):
-    """A socket whose reads and writes all end by one moment. What is written goes out with the next read."""
+class _Connection:
+    """A connection to a server, for one request at a time. All that it waits for ends by the moment `end`."""
 
     def __init__(self, connected: socket.socket, clock: Callable[[], float]) -> None:
         self.end = 0.0
         self._socket = connected
         self._clock = clock
-        self._unsent: list[bytes] = []
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEADER_BYTES)
+        self._idle_since = 0.0
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._unsent:
-            self._send_all()
-        self._bound()
-        return self._socket.recv(max_bytes)
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._unsent.append(buffer)
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def _send_all(self) -> None:
-        unsent, self._unsent = self._unsent, []
+    def send(self, request: h11.Request, body: bytes) -> None:
+        """Send a request whole."""
+        parts = [self._http.send(request)]
+        if body:
+            parts.append(self._http.send(h11.Data(data=body)))
+        parts.append(self._http.send(h11.EndOfMessage()))
+        unsent = [part for part in parts if part]
         if sum(map(len, unsent)) <= _MOST_JOINED:
             unsent = [b"".join(unsent)]
         try:
@@ -212,24 +207,53 @@ class _DeadlineStream(httpcore.NetworkStream):
             # A server may close on a request that it will not read to its end: its reply can still be there.
             pass
 
-    def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":
-            poll = select.poll()
-            poll.register(self._socket.fileno(), select.POLLIN)
-            return bool(poll.poll(0))
-        return None
+    def head(self) -> h11.Response:
+        """Status and headers of the reply; what a server says beforehand (100, 103) is passed over."""
+        while True:
+            event = self._next()
+            if isinstance(event, h11.Response):
+                return event
+
+    def chunks(self) -> Iterator[bytes]:
+        """The reply's body as it comes."""
+        while isinstance(event := self._next(), h11.Data):
+            yield bytes(event.data)
+
+    def rests(self) -> bool:
+        """Whether the exchange has come to its end, so that the connection can be used again."""
+        http = self._http
+        if http.our_state is not h11.DONE or http.their_state is not h11.DONE or http.trailing_data[0]:
+            return False
+        http.start_next_cycle()
+        self._idle_since = self._clock()
+        return True
+
+    def is_usable(self) -> bool:
+        """Whether the connection has neither rested for long nor been closed by the server."""
+        if self._clock() - self._idle_since > _KEEP_IDLE_S:
+            return False
+        poll = select.poll()
+        poll.register(self._socket.fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _next(self) -> h11.Event:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            self._bound()
+            content = self._socket.recv(_READ_BYTES)
+            if not content and self._http.their_state is h11.SEND_RESPONSE:
+                raise ConnectionError("the server closed it without a reply")
+            self._http.receive_data(content)
+        assert isinstance(event, h11.Event)  # `PAUSED` comes only to who asks for more than one reply
+        return event
 
     def _bound(self) -> None:
         left = self.end - self._clock()
         if left <= 0:
             raise TimeoutError("the time is up")
         self._socket.settimeout(left)
-
-
-@dataclass(frozen=True, slots=True)
-class _Connection:
-    http: httpcore.HTTP11Connection
-    stream: _DeadlineStream
 
 
 def _exchange(
@@ -243,21 +267,14 @@ def _exchange(
     sent = [(b"Host", target.authority.encode()), *_OWN_HEADERS]
     sent += [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers]
     if body or method != "GET":
-        sent.append((b"Content-Length", str(len(body)).encode()))
-    url = httpcore.URL(
-        scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
-    )
-    request = httpcore.Request(method=method.encode(), url=url, headers=sent, content=body)
-    response = connection.http.handle_request(request)
-    try:
-        got = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        assert isinstance(response.stream, Iterable)
-        return HttpReply(response.status, got, _bounded_body(response.stream, got, most_bytes, target.origin))
-    finally:
-        response.close()
+        sent.append((b"Content-Length", b"%d" % len(body)))
+    connection.send(h11.Request(method=method.encode(), target=target.path.encode(), headers=sent), body)
+    head = connection.head()
+    got = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+    return HttpReply(head.status_code, got, _bounded_body(connection.chunks(), got, most_bytes, target.origin))
 
 
-def _bounded_body(chunks: Iterable[bytes], headers: Mapping[str, str], most_bytes: int, origin: str) -> bytes:
+def _bounded_body(chunks: Iterator[bytes], headers: Mapping[str, str], most_bytes: int, origin: str) -> bytes:
     """The whole body, decompressed where a server compresses unasked."""
     encoding = headers.get("content-encoding", "").strip().lower()
     # 32 and more: zlib tells gzip's header from its own.
@@ -275,10 +292,6 @@ def _bounded_body(chunks: Iterable[bytes], headers: Mapping[str, str], most_byte
             raise MalformedReplyError(f"The reply of {origin} is larger than {most_bytes:,} bytes.")
         kept.append(chunk)
     return b"".join(kept)
-
-
-def _origin(target: Target) -> httpcore.Origin:
-    return httpcore.Origin(target.scheme.encode(), target.host.encode(), target.port)
 
 
 @cache

@@ -73,11 +73,12 @@ def _hit(place: PagePlace, sought: frozenset[str]) -> SearchHit:
     return SearchHit(place.url, document.title, _snippet(document.text, sought), published)
 
 
+@lru_cache(maxsize=4_096)  # the same pages are found again and again
+def _sentences(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple((sentence, frozenset(tokens(sentence))) for sentence in _SENTENCE.split(text))
+
+
 def _snippet(text: str, sought: frozenset[str]) -> str:
     """The sentence with the most of the words sought, cut to a snippet's length."""
-    sentences = _SENTENCE.split(text)
-    best = max(
-        range(len(sentences)), key=lambda place: (len(sought.intersection(tokens(sentences[place]))), -place)
-    )
-    told = sentences[best]
+    told, _ = max(_sentences(text), key=lambda sentence: len(sought & sentence[1]))  # the first of equals
     return told if len(told) <= _SNIPPET_CHARS else told[: _SNIPPET_CHARS - 1].rstrip() + "…"

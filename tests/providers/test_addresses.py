@@ -7,13 +7,13 @@ import pytest
 from lseval.providers.addresses import (
     Allowed,
     BadAddressError,
-    BlockedAddressError,
     Target,
     UnresolvedError,
     checked_addresses,
     is_public,
     parse_target,
 )
+from lseval.providers.errors import BlockedAddressError
 
 
 def resolves_to(*addresses: str):

@@ -22,6 +22,8 @@ class Command(BaseCommand):
         "simulated labels, and the queues of H1 and H2 open to try. A second call finds it as it is."
     )
 
+    requires_system_checks = []  # these import every page and take longer than much of the demo
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--size",
