@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from lseval.rendering import MARKDOWN_LIMIT, render_markdown, web_link
