@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import LabelerRole
-from annotation.sampling import PAPER_RESPONSES_PER_TASK, PAPER_TASKS, PAPER_TRAJECTORIES, Plan
+from annotation.sampling import Plan
 from annotation.services import LABELER_ROLES, LARGEST_SEED, LONGEST_NAME, free_name
 from lseval.models import User
 
@@ -106,12 +106,8 @@ class DrawForm(forms.Form):
         max_value=LARGEST_SEED,
         help_text="The same seed draws the same sample from the same runs.",
     )
-    tasks = forms.IntegerField(
-        min_value=1, max_value=_LARGEST_NUMBER, initial=PAPER_TASKS, help_text="How many tasks are drawn."
-    )
-    responses_per_task = forms.IntegerField(
-        label="Responses per task", min_value=1, max_value=_LARGEST_NUMBER, initial=PAPER_RESPONSES_PER_TASK
-    )
+    tasks = forms.IntegerField(min_value=1, max_value=_LARGEST_NUMBER, help_text="How many tasks are drawn.")
+    responses_per_task = forms.IntegerField(label="Responses per task", min_value=1, max_value=_LARGEST_NUMBER)
     h2_tasks = forms.IntegerField(
         label="Tasks to H2 as well",
         min_value=0,
@@ -122,21 +118,30 @@ class DrawForm(forms.Form):
     trajectories = forms.IntegerField(
         min_value=0,
         max_value=_LARGEST_NUMBER,
-        initial=PAPER_TRAJECTORIES,
         help_text="From how many trajectories all links go to H1; drawn by whole tasks.",
     )
-    with_rounds = forms.BooleanField(label="Put their rounds to H1 too", required=False, initial=True)
+    with_rounds = forms.BooleanField(label="Put their rounds to H1 too", required=False)
     reveal_after_submission = forms.BooleanField(
         label="Let labelers see the automatic verdict on an item once they have labeled it",
         required=False,
         help_text="Their label of that item is final from then on.",
     )
 
+    @staticmethod
+    def of(plan: Plan) -> dict[str, Any]:
+        """A plan as the form begins with it."""
+        return {
+            "tasks": plan.tasks,
+            "responses_per_task": plan.responses_per_task,
+            "h2_tasks": plan.h2_tasks,
+            "trajectories": plan.link_trajectories,
+            "with_rounds": plan.round_trajectories > 0,
+        }
+
     @classmethod
-    def proposal(cls, taken_names: Collection[str]) -> dict[str, Any]:
-        """A free name and a random seed to begin with, beside the paper's plan."""
-        initial = {name: field.initial for name, field in cls.base_fields.items() if field.initial is not None}
-        return {**initial, "name": free_name(taken_names), "seed": secrets.randbelow(1_000_000)}
+    def proposal(cls, taken_names: Collection[str], plan: Plan) -> dict[str, Any]:
+        """A free name and a random seed to begin with, beside the plan."""
+        return {**cls.of(plan), "name": free_name(taken_names), "seed": secrets.randbelow(1_000_000)}
 
     def plan(self) -> Plan:
         """The plan that a valid form asks for."""

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from annotation.codebooks import LONGEST_CODEBOOK, LONGEST_NOTE
 from annotation.forms import DrawForm
 from annotation.models import Audit, AuditStatus
-from annotation.sampling import Plan
 from lseval.models import Study, User
 
 
@@ -19,17 +18,6 @@ class ExtensionForm(DrawForm):
 
     name = None  # type: ignore[assignment]
     seed = None  # type: ignore[assignment]
-
-    @staticmethod
-    def of(plan: Plan) -> dict[str, Any]:
-        """A plan as the form begins with it."""
-        return {
-            "tasks": plan.tasks,
-            "responses_per_task": plan.responses_per_task,
-            "h2_tasks": plan.h2_tasks,
-            "trajectories": plan.link_trajectories,
-            "with_rounds": plan.round_trajectories > 0,
-        }
 
 
 class ReassignForm(forms.Form):

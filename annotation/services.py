@@ -112,6 +112,11 @@ def create_audit(
     return audit
 
 
+def planned(study: Study) -> Plan:
+    """The plan that the study's settings state (`[audit]` of its file), else the paper's."""
+    return Plan.from_json(study.settings.get("audit") or {})
+
+
 def free_name(taken_names: Collection[str]) -> str:
     """Audit 1, Audit 2, ...: the first that is not taken."""
     return next(name for number in range(1, len(taken_names) + 2) if (name := f"Audit {number}") not in taken_names)

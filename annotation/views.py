@@ -38,7 +38,7 @@ def draw_audit(request: HttpRequest, slug: str) -> HttpResponse:
     access = require_access(request, slug, Role.LEAD)
     if request.method != "POST":
         names = set(access.study.audits.values_list("name", flat=True))
-        return _draw_page(request, DrawForm(initial=DrawForm.proposal(names)))
+        return _draw_page(request, DrawForm(initial=DrawForm.proposal(names, services.planned(access.study))))
     form = DrawForm(request.POST)
     if not form.is_valid():
         return _draw_page(request, form, status=400)

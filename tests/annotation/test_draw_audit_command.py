@@ -6,6 +6,8 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Audit, ItemKind, Seat
 from lseval.errors import ConflictError, InputError
@@ -103,3 +105,27 @@ def test_unknown_study_and_empty_study_are_told(study: Study) -> None:
         draw("empty")
     with pytest.raises(InputError, match="tasks of 1 or more"):
         draw("s1", "--tasks", "0")
+
+
+_STATED = {"tasks": 3, "responses_per_task": 1, "h2_tasks": 2, "link_trajectories": 2, "round_trajectories": 1}
+
+
+def test_the_plan_of_the_studys_file_is_the_default(study: Study) -> None:
+    study.settings["audit"] = _STATED
+    study.save()
+    draw("s1")
+    draw("s1", "--tasks", "4", "--trajectories", "3")
+    draw("s1", "--no-rounds")
+    first, second, third = ({name: audit.plan[name] for name in _STATED} for audit in Audit.objects.order_by("pk"))
+    assert first == _STATED
+    assert second == {**_STATED, "tasks": 4, "link_trajectories": 3, "round_trajectories": 3}
+    assert third == {**_STATED, "round_trajectories": 0}
+
+
+def test_the_page_proposes_the_plan_of_the_studys_file(study: Study, client: Client) -> None:
+    study.settings["audit"] = {**_STATED, "round_trajectories": 0}
+    study.save()
+    client.force_login(make_user("lead", study, Role.LEAD))
+    form = client.get(reverse("draw_audit", args=["s1"])).context["form"]
+    assert (form["tasks"].value(), form["h2_tasks"].value(), form["trajectories"].value()) == (3, 2, 2)
+    assert not form["with_rounds"].value()
