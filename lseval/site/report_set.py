@@ -36,6 +36,9 @@ STEPS: Final = 2 * len(TABLES) + 2 * len(FIGURES) + 1
 Step = Callable[[], None]
 
 
+_LONGEST_UNFOLDED: Final = 40
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A table or figure on the index page, with its files as (word, relative address)."""
@@ -45,6 +48,11 @@ class Shown:
     table: Table
     files: list[tuple[str, str]]
     image: str = ""
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the page shows it on demand only: a long one that the paper does not have."""
+        return not self.title and len(self.table.rows) > _LONGEST_UNFOLDED
 
 
 @dataclass(frozen=True, slots=True)
