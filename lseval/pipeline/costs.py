@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Q, Sum
 
 from lseval.models import Call, CallKind, Job, JobKind, Phase, Study
 from lseval.pipeline.ledger_store import SUPERSEDED
@@ -94,33 +95,38 @@ class Costs:
 
 
 def costs_of(study: Study) -> Costs:
-    """The study's costs so far; five queries. Fetches of pages cost nothing and are left out."""
-    calls = Call.objects.filter(study=study).exclude(kind=CallKind.FETCH)
+    """The study's costs so far; three queries. Fetches of pages cost nothing and are left out."""
     worked = _worked(study)
-    by_phase = _grouped(calls, "phase")
     names = dict(study.models.values_list("pk", "name"))
-    by_model = _grouped(calls.filter(phase=Phase.COLLECTION, kind=CallKind.CHAT), "model_id")
-    judged = calls.exclude(phase=Phase.COLLECTION).filter(kind=CallKind.CHAT)
+    by_phase, by_model, by_judge, by_kind = (defaultdict[str, Spent](Spent) for _ in range(4))
+    calls = Call.objects.filter(study=study).exclude(kind=CallKind.FETCH)
+    for (phase, kind, model, asked), spent in _grouped(calls, "phase", "kind", "model_id", "asked_model").items():
+        by_phase[phase] += spent
+        by_kind[CallKind(kind).label] += spent
+        if kind == CallKind.CHAT and phase == Phase.COLLECTION:
+            by_model[str(names.get(model, "no model"))] += spent
+        elif kind == CallKind.CHAT:
+            by_judge[asked] += spent
     return Costs(
         phases=[
             CostRow(phase.label, by_phase.get(phase.value, Spent()), worked.get(phase.value)) for phase in Phase
         ],
-        models=_named({str(names.get(pk, "no model")): spent for pk, spent in by_model.items()}),
-        judges=_named(_grouped(judged, "asked_model")),
-        kinds=_named({CallKind(kind).label: spent for kind, spent in _grouped(calls, "kind").items()}),
+        models=_named(by_model),
+        judges=_named(by_judge),
+        kinds=_named(by_kind),
     )
 
 
 def spent_in(study: Study, phase: Phase) -> Spent:
     """What a phase has come to so far. One query."""
     calls = Call.objects.filter(study=study, phase=phase).exclude(kind=CallKind.FETCH)
-    return _grouped(calls, "phase").get(phase.value, Spent())
+    return _grouped(calls, "phase").get((phase.value,), Spent())
 
 
 def spent_by_phase(study: Study) -> dict[Phase, Spent]:
     """What each phase has come to so far. One query."""
     found = _grouped(Call.objects.filter(study=study).exclude(kind=CallKind.FETCH), "phase")
-    return {phase: found.get(phase.value, Spent()) for phase in Phase}
+    return {phase: found.get((phase.value,), Spent()) for phase in Phase}
 
 
 def total_of(parts: Iterable[Spent]) -> Spent:
@@ -131,13 +137,13 @@ def total_of(parts: Iterable[Spent]) -> Spent:
     return whole
 
 
-def _named(found: dict[Any, Spent]) -> list[CostRow]:
-    return [CostRow(str(name), found[name]) for name in sorted(found, key=str)]
+def _named(found: Mapping[str, Spent]) -> list[CostRow]:
+    return [CostRow(name, found[name]) for name in sorted(found)]
 
 
-def _grouped(calls: Any, key: str) -> dict[Any, Spent]:
+def _grouped(calls: Any, *keys: str) -> dict[tuple[Any, ...], Spent]:
     paid = Q(error_code__in=("", SUPERSEDED))
-    rows = calls.values(group=F(key)).annotate(
+    rows = calls.values(*keys).annotate(
         n_calls=Count("pk"),
         n_paid=Count("pk", filter=paid),
         n_unpriced=Count("pk", filter=paid & Q(cost_usd=None)),
@@ -150,7 +156,7 @@ def _grouped(calls: Any, key: str) -> dict[Any, Spent]:
         sum_wait=Sum("latency_s"),
     )
     return {
-        row["group"]: Spent(
+        tuple(row[key] for key in keys): Spent(
             calls=row["n_calls"],
             paid=row["n_paid"],
             failed=row["n_calls"] - row["n_paid"],

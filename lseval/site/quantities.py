@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from lseval.domain.labels import UNJUDGED, GroupLabel
 from lseval.domain.scoring import Mean
@@ -13,6 +14,27 @@ from lseval.domain.scoring import Mean
 DASH = "–"
 WAITING = "waiting"
 """Stands for a group without a verdict yet, which differs from one that the judge left unjudged."""
+
+Number: TypeAlias = int | float | Fraction | Decimal
+
+
+def fixed(number: Number, digits: int, *, grouped: bool = False) -> str:
+    """The number with so many decimals, rounded exactly and half away from zero; minus zero is zero.
+
+    What is printed so does not depend on how a fraction is kept in binary, and is the same on every page.
+    """
+    exact = Fraction(number)
+    scaled = abs(exact) * 10**digits
+    whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
+    before, after = divmod(whole, 10**digits)
+    sign = "-" if exact < 0 and whole else ""
+    head = f"{before:,}" if grouped else str(before)
+    return f"{sign}{head}.{after:0{digits}d}" if digits else f"{sign}{head}"
+
+
+def percent(count: int, of: int, digits: int = 2) -> str:
+    """The count's share of the whole in per cent, without the sign; a dash where the whole is 0."""
+    return fixed(Fraction(100 * count, of), digits) if of else DASH
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +62,12 @@ class Average:
     @property
     def text(self) -> str:
         """Two decimals and the unit, or a dash."""
-        return DASH if self.value is None else f"{float(self.value):.2f}{self.unit}"
+        return DASH if self.value is None else f"{fixed(self.value, 2)}{self.unit}"
 
     @property
     def error_text(self) -> str:
         """The standard error to two decimals, or empty where there is none."""
-        return "" if self.standard_error is None else f"{self.standard_error:.2f}"
+        return "" if self.standard_error is None else fixed(self.standard_error, 2)
 
     @property
     def explanation(self) -> str:
@@ -82,7 +104,7 @@ class Share:
     @property
     def text(self) -> str:
         """Per cent to one decimal, or a dash."""
-        return f"{100 * self.count / self.of:.1f}%" if self.of else DASH
+        return f"{percent(self.count, self.of, 1)}%" if self.of else DASH
 
     @property
     def counts(self) -> str:

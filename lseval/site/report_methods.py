@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agreement.stats.scores import LABELS
 from lseval.site.money import dollars, tokens
-from lseval.site.quantities import counted
+from lseval.site.quantities import counted, percent
 from lseval.site.report_text import methods_of
 from lseval.site.selectors.judges import stage1_judges
 from lseval.site.selectors.report import Labeling, StudyReport, labeling_of
 from lseval.site.selectors.scores import total_labels
-from lseval.site.tables.cells import Cell, percent
+from lseval.site.tables.cells import Cell
 from lseval.site.tables.facts import StudyFacts
 from lseval.site.tables.people import validation_table
 from lseval.site.tables.rendering import escape

@@ -19,7 +19,7 @@ from lseval.domain.scoring import Mean
 from lseval.domain.trajectory import TOOLS
 from lseval.pipeline.costs import CostRow, Costs, Spent
 from lseval.site.figures import process as process_figures
-from lseval.site.quantities import Average, LabelCounts, Share
+from lseval.site.quantities import Average, LabelCounts, Share, fixed
 from lseval.site.selectors.accounting import Accounting
 from lseval.site.selectors.pairs import JudgePairs
 from lseval.site.selectors.process import ModelProcess, Process
@@ -27,7 +27,6 @@ from lseval.site.selectors.report import Markers
 from lseval.site.selectors.scores import ModelRow
 from lseval.site.tables import outcome, people, process, setup
 from lseval.site.tables.activity import Activity, Associations
-from lseval.site.tables.cells import fixed
 from lseval.site.tables.facts import ControlCoverage
 from lseval.site.tables.intervals import ScoreIntervals
 from lseval.site.tables.rubrics import RubricStability, Stability

@@ -67,3 +67,9 @@ def test_a_group_without_a_verdict_differs_from_an_unjudged_one_but_scores_neith
     labels = LabelCounts.of({"C": 2, "unjudged": 1, "waiting": 3})
     assert (labels.total, labels.judged, labels.unjudged, labels.waiting) == (6, 3, 1, 3)
     assert labels.labels == ["C", "C", "unjudged", "unjudged", "unjudged", "unjudged"]
+
+
+def test_ties_are_rounded_as_in_the_tables_of_the_paper() -> None:
+    # 51.275 is a little less in binary, and 1 of 2,000 is 0.05% exactly: half goes away from zero in both.
+    assert Average.of(mean_of([Fraction(51275, 1000)])).text == "51.28"
+    assert Share(1, 2000).text == "0.1%"

@@ -11,7 +11,7 @@ import altair as alt
 from lseval.domain.taxonomy import UNASSIGNED, ErrorType
 from lseval.site.figures import style
 from lseval.site.figures.style import records
-from lseval.site.quantities import Share
+from lseval.site.quantities import Share, percent
 from lseval.site.selectors.process import Process
 from lseval.site.selectors.report import Markers
 from lseval.site.selectors.scores import ModelRow
@@ -139,12 +139,12 @@ def data_a5(process: Process) -> Table:
         [cells.text(panel), cells.text(words), cells.whole(share.count), cells.share(share)]
         for panel, words, share in lines
     ]
-    typed = cells.percent(process.typed, process.nodes)
+    typed = percent(process.typed, process.nodes)
     caption = (
         f"Diagnostic-type composition and assignment coverage. (a) Counts over {process.typed:,} typed candidate "
         "nodes. "
         f"(b) Among {process.nodes:,} automatically flagged nodes, {process.typed:,} ({typed}%) have a type and "
-        f"{process.unassigned:,} ({cells.percent(process.unassigned, process.nodes)}%) remain unassigned."
+        f"{process.unassigned:,} ({percent(process.unassigned, process.nodes)}%) remain unassigned."
     )
     return Table("figure-a5", "", caption, columns, rows)
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
-from lseval.models import Job, JobKind, JobState, Study
+from lseval.models import AnswerGroup, Job, JobKind, JobState, Round, Study
 from lseval.pipeline import stage1, stage2
 from lseval.site.quantities import Share
 from lseval.site.selectors.collection import Problem, problems_of
@@ -82,14 +82,14 @@ def evaluation_of(study: Study) -> EvaluationState:
             StageProgress(
                 "Stage 1",
                 "Groups against the pages that they cite",
-                study.runs.filter(answer_groups__isnull=False).distinct().count(),
+                study.runs.filter(Exists(AnswerGroup.objects.filter(run=OuterRef("pk")))).count(),
                 len(stage1.runs_to_verify(study)),
                 counts[JobKind.VERIFY],
             ),
             StageProgress(
                 "Stage 2",
                 "Rounds, by two judges",
-                study.runs.filter(rounds__skip_reason="").distinct().count(),
+                study.runs.filter(Exists(Round.objects.filter(run=OuterRef("pk"), skip_reason=""))).count(),
                 len(stage2.runs_to_audit(study)),
                 counts[JobKind.AUDIT],
             ),

@@ -12,7 +12,7 @@ from django.db.models import Count
 
 from lseval.domain.scoring import RunScore, score_model, score_run
 from lseval.models import AnswerGroup, Run, Study
-from lseval.site.quantities import DASH, WAITING, Average, LabelCounts, Share, counted
+from lseval.site.quantities import DASH, WAITING, Average, LabelCounts, Share, counted, fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ScoredRun:
     @property
     def answer_score_text(self) -> str:
         """AS to one decimal, or a dash."""
-        return DASH if self.score is None else f"{float(self.score.answer_score):.1f}"
+        return DASH if self.score is None else fixed(self.score.answer_score, 1)
 
     @property
     def state(self) -> str:

@@ -23,22 +23,26 @@ GROUP BY run.model_id, call.name
 """
 
 # A page that an imported run holds is a row of the run's; of a collected run the pages are the study's, and the run
-# keeps which of them it opened.
-_DOMAINS_SQL: Final = r"""
+# keeps which of them it opened. A pattern in place of `split_part` took three times as long.
+_DOMAINS_SQL: Final = """
 SELECT model_id, sum(domains) FROM (
-    SELECT run.id, run.model_id, count(DISTINCT opened.host) AS domains
+    SELECT run.id, run.model_id, count(DISTINCT
+        CASE WHEN starts_with(found.host, 'www.') THEN substr(found.host, 5) ELSE nullif(found.host, '') END
+        COLLATE "C"
+    ) AS domains
     FROM lseval_run run
     CROSS JOIN LATERAL (
-        SELECT substring(page.canonical_key FROM '^[a-z]+://(?:www\.)?([^/?#]+)') AS host
-        FROM lseval_page page WHERE page.run_id = run.id
-        UNION ALL
-        SELECT lower(substring(
-            coalesce(nullif(entry.value ->> 'final_url', ''), entry.value ->> 'url')
-            FROM '^[A-Za-z]+://(?:www\.)?([^/?#]+)'
-        ))
-        FROM jsonb_each(CASE jsonb_typeof(run.metadata -> 'pages') WHEN 'object' THEN run.metadata -> 'pages' END)
-            AS entry
-    ) AS opened
+        SELECT
+            lower(split_part(split_part(split_part(split_part(url, '://', 2), '/', 1), '?', 1), '#', 1)) AS host
+        FROM (
+            SELECT page.canonical_key AS url FROM lseval_page page WHERE page.run_id = run.id
+            UNION ALL
+            SELECT coalesce(nullif(entry.value ->> 'final_url', ''), entry.value ->> 'url')
+            FROM jsonb_each(
+                CASE jsonb_typeof(run.metadata -> 'pages') WHEN 'object' THEN run.metadata -> 'pages' END
+            ) AS entry
+        ) AS opened
+    ) AS found
     WHERE run.study_id = %s
     GROUP BY run.id
 ) AS by_run GROUP BY model_id

@@ -1,19 +1,15 @@
 """Cells of the paper's tables: a number as it is printed, and the exact one behind it.
 
-Every number of every table and figure is rounded here and nowhere else, exactly and half away from zero, so that
-what is printed does not depend on how a fraction is kept in binary.
+Every number of every table and figure is rounded here and nowhere else, by `quantities.fixed`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
-from lseval.site.quantities import DASH, Average, Share
-
-Number: TypeAlias = int | float | Fraction | Decimal
+from lseval.site.quantities import DASH, Average, Number, Share, fixed, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +58,6 @@ class Cell:
         if self.reason:
             found["undefined"] = self.reason
         return found
-
-
-def fixed(number: Number, digits: int, *, grouped: bool = False) -> str:
-    """The number with so many decimals, rounded exactly and half away from zero; minus zero is zero."""
-    exact = Fraction(number)
-    scaled = abs(exact) * 10**digits
-    whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
-    before, after = divmod(whole, 10**digits)
-    sign = "-" if exact < 0 and whole else ""
-    head = f"{before:,}" if grouped else str(before)
-    return f"{sign}{head}.{after:0{digits}d}" if digits else f"{sign}{head}"
-
-
-def percent(count: int, of: int, digits: int = 2) -> str:
-    """The count's share of the whole in per cent, without the sign; a dash where the whole is 0."""
-    return fixed(Fraction(100 * count, of), digits) if of else DASH
 
 
 def text(words: object, *, is_outside: bool = False) -> Cell:

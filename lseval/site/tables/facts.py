@@ -140,7 +140,7 @@ class StudyFacts:
 
     @cached_property
     def costs(self) -> Costs:
-        """What calls came to. Five queries."""
+        """What calls came to. Three queries."""
         return costs_of(self.study)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lseval.site.quantities import Share, counted
+from lseval.site.quantities import Share, counted, fixed
 from lseval.site.selectors.process import Process
 from lseval.site.selectors.scores import ModelRow
 from lseval.site.tables import cells
@@ -218,10 +218,10 @@ def _ends(cell: Cell, drawn: Any) -> Cell:
     if isinstance(drawn, dict):
         return cells.undefined(drawn["undefined"])
     low, high = drawn
-    return Cell(f"[{cells.fixed(low, 2)}, {cells.fixed(high, 2)}]", cell.value, low, high)
+    return Cell(f"[{fixed(low, 2)}, {fixed(high, 2)}]", cell.value, low, high)
 
 
 def _p(p: Any) -> Cell:
     if isinstance(p, dict):
         return cells.undefined(p["undefined"])
-    return Cell(f"{p:.1e}" if p < 0.001 else cells.fixed(p, 4), p)
+    return Cell(f"{p:.1e}" if p < 0.001 else fixed(p, 4), p)
