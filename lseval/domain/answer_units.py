@@ -246,20 +246,28 @@ def _dotted(source: str, block: Block) -> list[Listing]:
 def _table(block: Block, lead: Block | None) -> list[Listing]:
     header, *rows = block.children
     names = [plain(cell) for cell in header.cells]
-    units = [_row_unit(row, names) for row in rows if any(row.cells)]
+    is_counted = _counts_rows(rows)
+    units = [_row_unit(row, names, is_counted) for row in rows if any(row.cells)]
     pairs = table_pairs(block)
     return [Listing("table", lead, tuple(units), pairs, bool(pairs))] if units else []
 
 
-def _row_unit(row: Block, names: Sequence[str]) -> Unit:
+def _counts_rows(rows: Sequence[Block]) -> bool:
+    """Whether the first cells count the rows from 1, so that they name nothing, whatever their head is."""
+    first = [plain(row.cells[0]) for row in rows if any(row.cells)]
+    return len(first) > 1 and [cell.strip("#.) ") for cell in first] == [str(n) for n in range(1, len(first) + 1)]
+
+
+def _row_unit(row: Block, names: Sequence[str], is_counted: bool) -> Unit:
     cells: dict[str, str] = {}
     title = ""
-    for name, cell in zip(names, row.cells, strict=False):
+    for place, (name, cell) in enumerate(zip(names, row.cells, strict=False)):
         if not cell:
             continue
         if _INDEX_HEADER.fullmatch(name) and _ORDINAL_CELL.fullmatch(plain(cell)):
             continue
-        title = title or title_of(cell)
+        if place or not is_counted:
+            title = title or title_of(cell)
         if name:
             value = without_markers(cell) or cell
             cells[name] = f"{cells[name]}; {value}" if name in cells else value

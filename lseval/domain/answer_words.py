@@ -127,7 +127,9 @@ FIELD_HEADER = _any_of(
 )
 INDEX_HEADER = _any_of(
     r"""
-    \# | no\.? | nr\.? | n° | rank(?:ing)? | index | id | 序号 | 编号 | 排名 | 名次 | 番号
+    \# | no\.? | nr\.? | n[°º]\.? | № | num(?:ber|\.)? | s/n | s(?:r|l|er)?\.?\s?no\.? | serial\s(?:no\.?|number)
+    | (?:item|row|entry)\s(?:no\.?|number|\#) | row | item | entry | rank(?:ing)? | index | id
+    | 序号 | 编号 | 排名 | 名次 | 番号
     """
 )
 """The header of a column that only numbers the rows."""

@@ -7,8 +7,9 @@ becomes a label.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar
 
@@ -67,9 +68,14 @@ class Reading(Generic[Schema]):
 def read_reply(reply: ChatReply, schema: type[Schema]) -> Reading[Schema]:
     """The one object in the reply that satisfies the schema, fenced or in prose or alone.
 
+    What follows it counts too: a further answer that breaks off, that differs or that the schema does not hold
+    makes the reply unusable, whatever finish reason the provider gives. A brace of the prose that is never closed
+    is passed over and flagged.
+
     Raises:
         UnusableReplyError: the model refused, said nothing, or was cut off; no object satisfies the schema; or two
-            that differ do. A key given twice, a number that is none, and nesting beyond `MOST_DEPTH` satisfy none.
+            that differ do, or one beside an answer that does not. A key given twice, a number that is none, and
+            nesting beyond `MOST_DEPTH` satisfy none.
     """
     text = reply.text
     if reply.refusal or reply.finish_reason == "content_filter":
@@ -80,15 +86,20 @@ def read_reply(reply: ChatReply, schema: type[Schema]) -> Reading[Schema]:
             raise UnusableReplyError(Unusable.TRUNCATED, "The model ran out of tokens before it answered.")
         raise UnusableReplyError(Unusable.EMPTY, "The model said nothing.")
     found = _Found(schema)
-    is_cut = False
-    for candidate in _objects(text):
-        if candidate is None:
-            is_cut = True
-        else:
+    tail = ""
+    for candidate, is_whole in _objects(text):
+        if is_whole:
             found.look_at(candidate)
-    if is_cut and reply.finish_reason == "length":
+        else:
+            tail = candidate
+    if tail and (reply.finish_reason == "length" or (found.has_answer and _QUOTED.search(tail))):
         raise UnusableReplyError(Unusable.TRUNCATED, "The reply broke off in the middle of its JSON.")
-    return found.only_one()
+    reading = found.only_one()
+    return replace(reading, flags=(MENDED,)) if tail else reading
+
+
+_KEY: Final = re.compile(r"[\"“](\w{1,60})[\"”]\s*:")
+_QUOTED: Final = re.compile(r"[\"“]")
 
 
 class _Found(Generic[Schema]):
@@ -98,8 +109,29 @@ class _Found(Generic[Schema]):
         self._schema = schema
         self._readings: list[Reading[Schema]] = []
         self._problem = ""
+        self._is_spoilt = False
+
+    @property
+    def has_answer(self) -> bool:
+        return bool(self._readings)
 
     def look_at(self, candidate: str) -> None:
+        before = len(self._readings)
+        self._look_at(candidate)
+        if len(self._readings) == before and self._is_meant_as_answer(candidate):
+            self._is_spoilt = True
+
+    def _is_meant_as_answer(self, candidate: str) -> bool:
+        """Whether an object that cannot be used has a key of the schema, and so is another answer."""
+        try:
+            value: Any = parse_json(candidate.encode("utf-8", "replace")).value
+        except JsonError:
+            keys = [match[1] for match in _KEY.finditer(candidate)]
+        else:
+            keys = list(value)
+        return not self._schema.model_fields.keys().isdisjoint(keys)
+
+    def _look_at(self, candidate: str) -> None:
         try:
             self._readings.append(Reading(self._read(candidate)))
             return
@@ -126,6 +158,10 @@ class _Found(Generic[Schema]):
             raise UnusableReplyError(Unusable.NO_JSON, "The reply holds no JSON object.")
         if any(reading.value != self._readings[0].value for reading in self._readings):
             raise UnusableReplyError(Unusable.AMBIGUOUS, "The reply gives two different answers.")
+        if self._is_spoilt:
+            raise UnusableReplyError(
+                Unusable.AMBIGUOUS, f"The reply gives a second answer, which cannot be used: {self._problem}"
+            )
         return min(self._readings, key=lambda reading: len(reading.flags))
 
     def _read(self, candidate: str) -> Schema:
@@ -133,8 +169,10 @@ class _Found(Generic[Schema]):
         return self._schema.model_validate(value)
 
 
-def _objects(text: str) -> Iterator[str | None]:
-    """The outermost `{...}` stretches in order; None where one is opened and never closed, or is too deep.
+def _objects(text: str) -> Iterator[tuple[str, bool]]:
+    """The outermost `{...}` stretches in order, and whether each is whole.
+
+    The last one may not be: it is opened and never closed, or too deep, and runs to the end of the text.
 
     Quotation marks are minded only inside braces, so that an apostrophe in the prose before hides nothing.
     """
@@ -143,9 +181,9 @@ def _objects(text: str) -> Iterator[str | None]:
         end = _end_of(text, start)
         found += 1
         if end is None:
-            yield None
+            yield text[start:], False
             return
-        yield text[start:end]
+        yield text[start:end], True
         place = end
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
@@ -17,16 +16,15 @@ from lseval.domain.trajectory import RubricRecord
 from lseval.judging.asking import ask
 from lseval.judging.excerpts import excerpts
 from lseval.judging.prompts import Prompt, fenced, prompt
+from lseval.judging.round_shown import groups_shown, round_shown
 
 PROMPTS: Final = {"A": "audit_a.1", "B": "audit_b.1"}
-OBSERVATION_ROOM: Final = 40_000
-"""Characters of a round's observations that a judge is shown."""
-
 RESPONSE_ROOM: Final = 15_000
 """Characters of the run's response that a judge is shown."""
 
 ROUND_CUT: Final = "round_cut"
 RESPONSE_CUT: Final = "response_cut"
+GROUPS_CUT: Final = "groups_cut"
 GROUPS_DROPPED: Final = "groups_dropped"
 
 _SPELLINGS: Final = {
@@ -91,10 +89,12 @@ class Stage2Judge:
     ) -> JudgementDraft:
         """The judge's opinion of one round; *unjudged* with its reason where no usable reply came.
 
-        Groups that the response does not have are dropped and flagged. An error type is kept in the judge's own
-        words: the consensus maps them.
+        Of many groups those that relate to the round are shown (`round_shown.groups_shown`), and how many is
+        flagged. Groups that were not shown, or that the response does not have, are dropped and flagged. An error
+        type is kept in the judge's own words: the consensus maps them.
         """
-        shown, is_cut = _round_text(round_, groups)
+        related = groups_shown(groups, round_)
+        shown, is_cut = round_shown(round_, related.groups)
         answered = excerpts([response], [round_.text], RESPONSE_ROOM)[0]
         request = ChatRequest(
             endpoint=self.endpoint,
@@ -103,7 +103,7 @@ class Stage2Judge:
                 question=fenced({"Question": question}),
                 rubric=fenced({"Rubric": _rubric_text(rubric)}),
                 response=fenced({"Response": answered.text}),
-                groups=fenced({"Groups": _groups_text(groups)}),
+                groups=fenced({"Groups": related.text}),
                 round=fenced({f"Round {round_.number}": shown}),
             ),
             json_schema=AuditReply.model_json_schema(),
@@ -113,12 +113,13 @@ class Stage2Judge:
             return JudgementDraft(UNJUDGED, explanation=answer.told, code=answer.reason)
         said = answer.value
         is_error = said.verdict == RoundLabel.ERROR
-        known = {group.number for group in groups}
+        known = {group.number for group in related.groups}
         named = tuple(sorted({number for number in said.groups if number in known})) if is_error else ()
         flags = (
             *answer.flags,
             *((ROUND_CUT,) if is_cut else ()),
             *((RESPONSE_CUT,) if answered.is_cut else ()),
+            *((GROUPS_CUT, f"groups_shown_{len(related.groups)}_of_{related.every}") if related.is_cut else ()),
             *((GROUPS_DROPPED,) if set(said.groups) - known else ()),
         )
         return JudgementDraft(
@@ -139,29 +140,3 @@ def _rubric_text(rubric: RubricRecord) -> str:
     lines += [f"Condition: {condition}" for condition in rubric.constraints]
     lines += [f"To be told of each: {name}" for name in rubric.required_fields]
     return "\n".join(lines)
-
-
-def _groups_text(groups: Sequence[GroupUnderAudit]) -> str:
-    if not groups:
-        return "The response supplies no answer group."
-    return "\n\n".join(_group_text(group) for group in groups)
-
-
-def _group_text(group: GroupUnderAudit) -> str:
-    checks = [
-        f"  - {check.status}: {check.claim}" + (f" ({check.note})" if check.note else "") for check in group.claims
-    ]
-    return "\n".join([f"Group {group.number}, verdict {group.label}: {group.text}", *checks])
-
-
-def _round_text(round_: RoundUnderAudit, groups: Sequence[GroupUnderAudit]) -> tuple[str, bool]:
-    """The round as a judge is shown it, and whether observations were cut."""
-    shown = excerpts(
-        [call.observation for call in round_.calls], [group.text for group in groups], OBSERVATION_ROOM
-    )
-    parts = [f"The agent wrote:\n{round_.text}" if round_.text.strip() else "The agent wrote nothing."]
-    for number, (call, excerpt) in enumerate(zip(round_.calls, shown, strict=True), 1):
-        arguments = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True, default=str)
-        returned = "failed with" if call.is_error else "returned"
-        parts.append(f"Call {number}: {call.name} {arguments}\nIt {returned}:\n{excerpt.text or '(nothing)'}")
-    return "\n\n".join(parts), any(excerpt.is_cut for excerpt in shown)

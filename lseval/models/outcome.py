@@ -14,14 +14,18 @@ VERDICT_LABELS = [*GroupLabel, UNJUDGED]
 
 
 class Rubric(models.Model):
-    """Required count, hard constraints, grouping rule and required fields that a run is scored by."""
+    """Required count, hard constraints, grouping rule and required fields that a run is scored by.
+
+    `prompt_digest` is the SHA-256 of the prompt where a model read the question, else empty.
+    """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="rubric")
     required_count = models.PositiveIntegerField(validators=[MinValueValidator(1)])
     constraints = models.JSONField(default=list)
     grouping_rule = models.TextField(blank=True)
     required_fields = models.JSONField(default=list)
-    origin = models.CharField(max_length=40, help_text="given with the task, or the name of what derived it")
+    origin = models.CharField(max_length=300, help_text="given with the task, or the name of what derived it")
+    prompt_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     class Meta:
         constraints: ClassVar = [

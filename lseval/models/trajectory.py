@@ -19,6 +19,8 @@ class Run(models.Model):
 
     `source_digest` is the digest of the imported record, by which a second import knows the run again. The
     markers are those of the paper's Figure A6; whether a run was resumed follows from its attempts.
+    `grouping_origin` names the model and the prompt that took the response apart, and `grouping_digest` is the
+    SHA-256 of that prompt; both are empty where rules did.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
@@ -26,6 +28,8 @@ class Run(models.Model):
     model = models.ForeignKey(EvaluatedModel, models.CASCADE, related_name="runs")
     final_answer = models.TextField(blank=True)
     grouping_method = models.CharField(max_length=20, blank=True)
+    grouping_origin = models.CharField(max_length=300, blank=True, default="", db_default="")
+    grouping_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     source_format = models.CharField(max_length=40)
     source_name = models.CharField(max_length=500, blank=True)
     source_digest = models.CharField(max_length=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, Protocol
 
 from lseval.domain.chat import Chat, ChatReply, ChatRequest
@@ -123,7 +124,7 @@ def verifier(
         return None
     endpoint = judge_endpoint_of(run.study, role)
     if endpoint is None:
-        return Verifier(name, verify_group)
+        return Verifier(name, partial(verify_group, number=group))
     chat = _chat(run, Phase.STAGE_1, role, f"{role}:G{group}", hooks, repeat, known=known)
     return Verifier(name, Stage1Judge(chat, endpoint).verify)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.db import transaction
 
-from lseval.judging.preparation import GROUPING_PROMPT, RUBRIC_PROMPT, Preparer, rubric_record
+from lseval.judging.preparation import GROUPING_PROMPT, METHOD, RUBRIC_PROMPT, Preparer, rubric_record
+from lseval.judging.prompts import prompt
 from lseval.models import AnswerGroup, Rubric, Run
 from lseval.pipeline.hooks import Hooks
 from lseval.pipeline.import_runs import GIVEN, save_answer
 from lseval.pipeline.judges import preparer
+
+_LONGEST_ORIGIN: Final = 300
 
 
 def prepare_run(run: Run, hooks: Hooks) -> None:
@@ -27,9 +32,14 @@ def prepare_run(run: Run, hooks: Hooks) -> None:
         _take_apart(run, grouping_model)
 
 
+def _origin_of(model: Preparer, prompt_name: str) -> tuple[str, str]:
+    """The model and the prompt as they are kept with what they give, and the prompt's digest."""
+    return f"{model.endpoint.model}, prompt {prompt_name}"[:_LONGEST_ORIGIN], prompt(prompt_name).digest
+
+
 def _read_rubric(run: Run, model: Preparer) -> None:
-    origin = f"{model.endpoint.model}, prompt {RUBRIC_PROMPT}"[:40]
-    if run.rubric.origin == origin:
+    origin, digest = _origin_of(model, RUBRIC_PROMPT)
+    if (run.rubric.origin, run.rubric.prompt_digest) == (origin, digest):
         return
     answer = model.rubric(run.task.question)
     if answer.value is None:
@@ -41,13 +51,14 @@ def _read_rubric(run: Run, model: Preparer) -> None:
         grouping_rule=record.grouping_rule,
         required_fields=list(record.required_fields),
         origin=origin,
+        prompt_digest=digest,
     )
     run.rubric.refresh_from_db()
 
 
 def _take_apart(run: Run, model: Preparer) -> None:
-    method = f"model {GROUPING_PROMPT}"[:20]
-    if run.grouping_method == method:
+    origin, digest = _origin_of(model, GROUPING_PROMPT)
+    if (run.grouping_origin, run.grouping_digest) == (origin, digest):
         return
     answer, _ = model.group(run.task.question, run.rubric.grouping_rule, run.final_answer)
     if answer is None:
@@ -59,6 +70,7 @@ def _take_apart(run: Run, model: Preparer) -> None:
         locked.answer_groups.all().delete()
         locked.citations.all().delete()
         save_answer(locked, answer)
-        run.grouping_method = locked.grouping_method = method
+        for one in (run, locked):
+            one.grouping_method, one.grouping_origin, one.grouping_digest = METHOD, origin, digest
         locked.is_valid_final = any(not cited.is_dangling for group in answer.groups for cited in group.citations)
-        locked.save(update_fields=["grouping_method", "is_valid_final"])
+        locked.save(update_fields=["grouping_method", "grouping_origin", "grouping_digest", "is_valid_final"])

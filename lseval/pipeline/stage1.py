@@ -23,6 +23,7 @@ from lseval.pipeline.hooks import UNATTENDED, Hooks
 from lseval.pipeline.judges import Known, known_replies, stage1_name, verifier
 from lseval.pipeline.parallel import on_runs
 from lseval.pipeline.preparing import prepare_run
+from lseval.pipeline.stale_verdicts import groups_with_other_evidence, preference
 
 _CONTENT: Final = ("label", "reason", "code", "claims", "flags", "pages", "judge", "judge_version", "repeat")
 
@@ -31,13 +32,17 @@ def runs_to_verify(study: Study, *, again: bool = False) -> list[int]:
     """The ids of the runs with a group that waits for the judge in use; of all runs with `again`.
 
     A group waits that has no verdict of this judge and version, or one that only says that the judge could not be
-    reached; and one that the study's second judge has not seen.
+    reached, or one on other snapshots than its cited pages have now, as where a page was fetched later; and one of
+    which the second judge of the study has no such opinion. People's labels stay as they are: each keeps the digest
+    of the evidence that the person saw.
     """
     groups = AnswerGroup.objects.filter(run__study=study)
     if not again:
-        groups = groups.exclude(
-            _is_judged(study, "stage1", "verdict") & _is_judged(study, "stage1_second", "second_verdict")
-        )
+        changed = groups_with_other_evidence(study, "verdict")
+        if stage1_name(study, "stage1_second") is not None:
+            changed += groups_with_other_evidence(study, "second_verdict")
+        judged = _is_judged(study, "stage1", "verdict") & _is_judged(study, "stage1_second", "second_verdict")
+        groups = groups.exclude(judged & ~Q(pk__in=changed))
     return list(groups.order_by("run_id").values_list("run_id", flat=True).distinct())
 
 
@@ -170,13 +175,9 @@ def pages_by_key(run: Run) -> dict[str, Page]:
     pages: dict[str, Page] = {}
     for page in found.order_by("id"):
         known = pages.get(page.canonical_key)
-        if known is None or _preference(page) > _preference(known):
+        if known is None or preference(page) > preference(known):
             pages[page.canonical_key] = page
     return pages
-
-
-def _preference(page: Page) -> tuple[bool, bool]:
-    return (page.outcome == PageOutcome.OK and bool(page.text.strip()), page.run_id is not None)
 
 
 def cited_pages(group: AnswerGroup, pages: dict[str, Page]) -> list[tuple[str, Page | None]]:

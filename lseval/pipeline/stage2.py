@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from lseval.domain.consensus import consensus, retained_links
-from lseval.domain.evidence import CallUnderAudit, ClaimCheck, GroupUnderAudit, JudgementDraft, RoundUnderAudit
+from lseval.domain.evidence import (
+    CallUnderAudit,
+    ClaimCheck,
+    GroupUnderAudit,
+    JudgementDraft,
+    Quotation,
+    RoundUnderAudit,
+)
 from lseval.domain.labels import UNJUDGED, GroupLabel, RoundLabel
 from lseval.domain.storable_text import storable
 from lseval.judging.replies import Unusable
@@ -127,11 +134,15 @@ def group_under_audit(group: AnswerGroup) -> GroupUnderAudit:
         text=group.text,
         label=verdict.label if verdict else UNJUDGED,
         claims=tuple(
-            ClaimCheck(claim["claim"], claim["status"], note=claim.get("note", ""))
+            ClaimCheck(claim["claim"], claim["status"], _quotation(claim.get("quotation")), claim.get("note", ""))
             for claim in (verdict.claims if verdict else ())
         ),
         fields=group.fields,
     )
+
+
+def _quotation(kept: Mapping[str, Any] | None) -> Quotation | None:
+    return Quotation(str(kept["page"]), kept["text"], kept["start"], kept["end"]) if kept else None
 
 
 def round_under_audit(found: Round) -> RoundUnderAudit:

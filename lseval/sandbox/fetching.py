@@ -7,10 +7,10 @@ from typing import Final
 from lseval.domain.labels import PageOutcome
 from lseval.domain.web import Fetch, FetchedPage, Hop
 from lseval.providers.extract.routing import extract
+from lseval.providers.fetch import READABLE, outcome_of_status
 from lseval.sandbox.web import Web, WebResponse
 
 _MOST_HOPS: Final = 5
-_WALLS: Final = (401, 402, 403)
 _ADDRESS: Final = "192.0.2.1"
 """Reserved for documentation, as all of the made-up web's hosts are."""
 
@@ -37,10 +37,10 @@ def fetcher(web: Web) -> Fetch:
 
 def _page(url: str, final_url: str, response: WebResponse, hops: tuple[Hop, ...]) -> FetchedPage:
     content_type = response.headers.get("content-type", "")
-    if response.status != 200:
-        outcome = PageOutcome.WALLED if response.status in _WALLS else PageOutcome.NOT_FOUND
+    if response.status not in READABLE:
+        outcome, detail = outcome_of_status(response.status)
         return FetchedPage(
-            url, outcome, final_url, status=response.status, detail=f"status {response.status}", hops=hops,
+            url, outcome, final_url, status=response.status, detail=detail, hops=hops,
             headers=dict(response.headers), content=response.content, content_type=content_type,
         )  # fmt: skip
     found = extract(response.content, content_type, final_url)

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lseval.domain.grouping import group_answer
 from lseval.judging.embedded.attributes import attributes
 from lseval.judging.embedded.claims import MOST_CLAIMS, claims_of_group, claims_of_text
 from lseval.judging.embedded.names import names
 from lseval.judging.embedded.passages import PageIndex
 from lseval.judging.embedded.plain import plain_words
+from lseval.judging.embedded.quantities import quantities
 from lseval.judging.embedded.text import LONGEST_SENTENCE, sentence_spans, token_forms, tokens
 
 
@@ -24,7 +26,12 @@ from lseval.judging.embedded.text import LONGEST_SENTENCE, sentence_spans, token
         ("opened【3†source】 in 1987 [3](https://m.example)", "opened in 1987"),
         ("See https://m.example/x. Source: https://m.example", "See"),
         ("| Museum | Esbjerg |\n|---|---|\n", "Museum\nEsbjerg"),
-        ("## 2. Museum\n- old\n", "2. Museum\nold"),
+        ("## Museum\n- old\n", "Museum\nold"),
+        ("## 2. Museum\n**3. Old**\n**4.** new", "Museum\nOld\nnew"),
+        ("2、Museum\n② old\n（3）new\n#4 last", "Museum\nold\nnew\nlast"),
+        ("1. Museum\n    - **Source:** [source](https://m.example/a)", "Museum\nSource:"),
+        ("1987. A year\n3.5 m\n12:30", "1987. A year\n3.5 m\n12:30"),
+        ("old (https://m.example/a) and (https://m.example/b_(c))", "old and"),
         ("snake_case stays, _emphasis_ goes", "snake_case stays, emphasis goes"),
         ("a\x00b", "a b"),
         ("【北京大学】很大", "【北京大学】很大"),
@@ -124,6 +131,85 @@ def test_field_that_links_to_a_page_claims_nothing() -> None:
     assert [claim.text for claim in claims_of_group("Museum", "", fields)] == ["Museum", "City: Esbjerg"]
 
 
+def _claimed(answer: str) -> list[list[str]]:
+    """What the groups of a response claim beside their titles, as Stage 1 asks for it."""
+    return [
+        [
+            claim.text
+            for claim in claims_of_group(group.title, group.text, group.fields, number=number)
+            if claim.kind != "title"
+        ]
+        for number, group in enumerate(group_answer(answer).groups, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    "head", ["#", "No.", "Nr", "№", "Rank", "Index", "S.No.", "Item", "Entry", "Row", "", "序号"]
+)
+@pytest.mark.parametrize("mark", ["{}", "{}.", "#{}", "**{}**"])
+def test_column_that_counts_the_rows_claims_nothing(head: str, mark: str) -> None:
+    rows = [
+        f"| {mark.format(n)} | {name} | 2 | https://{name}.example |" for n, name in enumerate(("Kelm", "Arlen"), 1)
+    ]
+    answer = "Here:\n\n" + "\n".join([f"| {head} | Museum | Rooms | Source |", "|---|---|---|---|", *rows])
+    assert _claimed(answer) == [["Rooms: 2"], ["Rooms: 2"]]
+
+
+def test_first_column_that_counts_the_rows_under_another_name_claims_nothing() -> None:
+    rows = "| 1 | Anna Kirk | 4 | https://a.example |\n| 2 | Bo Lund | 1 | https://b.example |"
+    answer = f"Here:\n\n| Season | Winner | Goals | Source |\n|---|---|---|---|\n{rows}"
+    assert [group.title for group in group_answer(answer).groups] == ["Anna Kirk", "Bo Lund"]
+    assert _claimed(answer) == [["Goals: 4"], ["Goals: 1"]]
+
+
+def test_column_of_ordinals_that_does_not_count_the_rows_is_claimed() -> None:
+    rows = "| 3 | Kelm Hall | https://a.example |\n| 2 | Arlen Hall | https://b.example |"
+    answer = f"Here:\n\n| Floors | Museum | Source |\n|---|---|---|\n{rows}"
+    assert _claimed(answer)[0] == ["Museum: Kelm Hall"]  # the first cell is the title then
+    answer = answer.replace("| Floors | Museum |", "| Museum | Floors |")
+    swapped = "| Kelm Hall | 1 | https://a.example |\n| Arlen Hall | 2 | https://b.example |"
+    assert _claimed(answer.replace(rows, swapped)) == [["Floors: 1"], ["Floors: 2"]]
+
+
+@pytest.mark.parametrize(
+    ("item", "next_item"),
+    [
+        ("1. **Kelm Hall** has 2 rooms.", "2. **Arlen Hall** has 2 rooms."),
+        ("### 1. Kelm Hall\n\nIt has 2 rooms.", "### 2. Arlen Hall\n\nIt has 2 rooms."),
+        ("**1.** Kelm Hall: it has 2 rooms.", "**2.** Arlen Hall: it has 2 rooms."),
+        ("**1. Kelm Hall**\nIt has 2 rooms.", "**2. Arlen Hall**\nIt has 2 rooms."),
+        ("(1) Kelm Hall: it has 2 rooms.", "(2) Arlen Hall: it has 2 rooms."),
+        ("① Kelm Hall: it has 2 rooms.", "② Arlen Hall: it has 2 rooms."),
+        ("1、Kelm Hall: it has 2 rooms.", "2、Arlen Hall: it has 2 rooms."),
+    ],
+)
+def test_number_of_an_item_claims_nothing(item: str, next_item: str) -> None:
+    claimed = _claimed(f"{item} https://a.example\n\n{next_item} https://b.example")
+    assert len(claimed) == 2
+    for texts in claimed:
+        assert [[number.value for number in quantities(text).numbers] for text in texts] == [[2]]
+
+
+def test_field_that_is_called_a_number_claims_nothing_and_a_number_of_something_does() -> None:
+    numbering = {"No.": "2", "#": "2", "Item": "2", "Rank": "2nd", "Row": "#2"}
+    text = "- **No.:** 2\n- **Rank:** 2nd"
+    assert [claim.text for claim in claims_of_group("Museum", text, numbering)] == ["Museum"]
+    real = {"Number of rooms": "2", "ID": "B 204/7", "Floors": "2"}
+    assert [claim.text for claim in claims_of_group("Museum", "", real, number=2)] == [
+        "Museum",
+        "Number of rooms: 2",
+        "ID: B 204/7",
+        "Floors: 2",
+    ]
+
+
+def test_long_label_before_a_bare_value_is_its_label() -> None:
+    text = "area: 900 m²; number of paying visitors in 2024: 5,300; it is known to all who ask there: fine"
+    claims = claims_of_group("Museum", f"**Museum** – {text}", {})
+    assert [claim.text for claim in claims[1:3]] == ["area: 900 m²", "number of paying visitors in 2024: 5,300"]
+    assert "it is known to all who ask there" in [claim.text for claim in claims]
+
+
 @pytest.mark.parametrize("text", ["", "[1](https://m.example)", "\x00", "---", "the of and"])
 def test_group_without_words_claims_nothing(text: str) -> None:
     assert claims_of_group("", text, {}) == []
@@ -165,6 +251,15 @@ def test_abbreviations_do_not_end_a_sentence() -> None:
         "Then she left.",
         "他走了。",
         "她来了。",
+    ]
+
+
+def test_measured_value_ends_a_sentence_where_a_new_one_begins() -> None:
+    text = "It is 84 m. Its length is 5 t. of it, and 3 g. 4 more. See J. Holm."
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "It is 84 m.",
+        "Its length is 5 t. of it, and 3 g. 4 more.",
+        "See J. Holm.",
     ]
 
 

@@ -74,6 +74,14 @@ def test_own_value_outside_a_limit_breaks_it(label: str, condition: str) -> None
     assert (verdict.claims[-1].claim == f"condition on the time: {condition}") == (label == "I")
 
 
+def test_value_of_a_field_that_shares_words_with_a_limit_and_is_another_is_not_compared() -> None:
+    page = "Kelm Dam has a spring hall area of 900 m²."
+    fields = {"Spring hall area": "900 m²"}
+    assert verify("a turbine hall area of less than 500 m²", page=page, **fields).label == "C"
+    assert verify("a spring hall area of less than 500 m²", page=page, **fields).label == "I"
+    assert verify("a hall area of less than 500 m²", page=page, **fields).label == "I"
+
+
 def test_own_value_for_another_year_is_not_compared() -> None:
     condition = "It had more than 20,000 visitors in 2021."
     assert verify(condition, "Kelm Dam had 18,900 visitors in 2022.").label == "C"

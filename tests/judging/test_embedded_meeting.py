@@ -59,6 +59,13 @@ def test_field_whose_value_is_another_fields_is_contradicted() -> None:
     assert verify("", Height="84 m", Length="310 metres").label == "C"
 
 
+def test_values_under_each_others_names_are_contradicted() -> None:
+    page = "The tower height of Low Light is 14 m. Its focal height is 76 m."
+    assert verify("", page, title="Low Light", **{"Tower height": "14 m", "Focal height": "76 m"}).label == "C"
+    assert verify("", page, title="Low Light", **{"Tower height": "76 m", "Focal height": "14 m"}).label == "I"
+    assert verify("", page, title="Low Light", **{"Height": "14 m"}).label == "C"
+
+
 def test_field_of_one_word_is_not_compared_with_a_sentence_on_something_else() -> None:
     # "Open" stands beside 2021 too, but that sentence is about the road.
     page = "The Tarn Boat has run since 1949. The road has been open again since 2021."

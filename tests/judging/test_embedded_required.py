@@ -49,3 +49,26 @@ def test_synonym_of_a_dimension_supplies_it() -> None:
 def test_field_named_as_the_title_is_no_naming_of_fields() -> None:
     assert missing_fields(("operator",), "Low Boat", "", {"Low Boat": "run by the Low Board since 1931"}) == ()
     assert missing_fields(("operator",), "Low Boat", "", {"Opened": "1931"}) == ("operator",)
+
+
+def test_chief_word_of_two_required_fields_does_not_tell_which_is_supplied() -> None:
+    required = ("display area", "storage area")
+    both = {"Display area": "900 m²", "Storage area": "300 m²"}
+    assert missing_fields(required, "Low Museum", "", both) == ()
+    assert missing_fields(required, "Low Museum", "", {"Display area": "900 m²"}) == ("storage area",)
+    assert missing_fields(required, "Low Museum", "", {"Area": "900 m²"}) == ()  # either may be meant
+    assert missing_fields(required, "Low Museum", "", {"Display area": "900 m²", "Storage": "300 m²"}) == ()
+
+
+@pytest.mark.parametrize("value", ["–", "-", "n/a", "Not found", "unknown", "not publicly available", "未知", "…"])
+def test_field_without_a_value_is_not_supplied(value: str) -> None:
+    fields = {"Operator": value, "Opened": "1931"}
+    assert missing_fields(("operator",), "Low Boat", f"- Operator: {value}\n- Opened: 1931", fields) == (
+        "operator",
+    )
+    assert missing_fields(("opened",), "Low Boat", "", fields) == ()
+
+
+@pytest.mark.parametrize("value", ["None", "No", "not far from Esbjerg", "Unknown Pleasures Ltd"])
+def test_field_with_a_value_that_sounds_like_none_is_supplied(value: str) -> None:
+    assert missing_fields(("operator",), "Low Boat", "", {"Operator": value, "Opened": "1931"}) == ()

@@ -264,5 +264,3 @@ def test_agrees_with_people_on_wice_as_often_as_is_stated() -> None:
     assert measured.two_way_balanced_accuracy >= 0.77
     assert measured.three_way_accuracy >= 0.69
     assert measured.macro_f1 >= 0.66
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,8 @@ from lseval.domain.evidence import CallUnderAudit, ClaimCheck, GroupUnderAudit, 
 from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.replies import Unusable
-from lseval.judging.stage2 import GROUPS_DROPPED, RESPONSE_CUT, RESPONSE_ROOM, ROUND_CUT, Stage2Judge
+from lseval.judging.round_shown import GROUPS_ROOM, groups_shown
+from lseval.judging.stage2 import GROUPS_CUT, GROUPS_DROPPED, RESPONSE_CUT, RESPONSE_ROOM, ROUND_CUT, Stage2Judge
 
 ENDPOINT = Endpoint("https://judge.example/v1", "judge-2")
 RUBRIC = RubricRecord(2, ("at least 80 m high",), "one dam each", ("year",))
@@ -116,3 +118,61 @@ def test_a_response_that_is_shown_in_part_is_flagged():
     assert ROUND_CUT not in draft.flags
     assert len(model.asked[0].messages[-1].content) < 2 * RESPONSE_ROOM
     assert judge(says())[0].flags == ()
+
+
+def many_groups(count: int, label: str = "C") -> list[GroupUnderAudit]:
+    said = "It stands in a valley of its own, which takes some words to say. " * 3
+    texts = ((number, f"Weir {number}, entry {number} of the register. {said}") for number in range(1, count))
+    return [GroupUnderAudit(number, f"Weir {number}", text, label) for number, text in texts]
+
+
+@pytest.mark.parametrize("role", ["A", "B"])
+def test_of_many_groups_those_that_relate_to_the_round_are_shown_whole_and_the_cut_is_flagged(role):
+    groups = [*many_groups(3_000), GroupUnderAudit(3_000, "Orsa Dam", "Orsa Dam, 91 m, 1958", "I")]
+    model = Model(says(groups=(3_000, 17)))
+    draft = Stage2Judge(role, model, ENDPOINT).judge("Which dams?", RUBRIC, "The response.", groups, ROUND)
+    sent = model.asked[0].messages[-1].content
+    assert "Group 3000, verdict I: Orsa Dam, 91 m, 1958" in sent
+    shown = sent.count("verdict C: Weir")
+    assert 0 < shown < 200
+    assert sent.count("which takes some words to say.") == 3 * shown  # no group is cut in two
+    assert f"[{shown + 1} of 3000 groups are shown" in sent
+    assert len(sent) < GROUPS_ROOM + 5_000
+    assert draft.flags[:2] == (GROUPS_CUT, f"groups_shown_{shown + 1}_of_3000")
+    is_17_shown = "Group 17," in sent
+    assert draft.groups == ((17, 3_000) if is_17_shown else (3_000,))
+    assert (GROUPS_DROPPED in draft.flags) is not is_17_shown
+
+
+def test_groups_that_fit_are_all_shown_without_a_flag():
+    shown = groups_shown(GROUPS, ROUND)
+    assert (shown.groups, shown.is_cut) == (GROUPS, False)
+    assert groups_shown((), ROUND).text == "The response supplies no answer group."
+
+
+def test_of_groups_that_relate_alike_the_incorrect_come_first():
+    groups = [
+        *many_groups(400),
+        *(replace(group, number=group.number + 400, label="I") for group in many_groups(40)),
+    ]
+    shown = groups_shown(groups, RoundUnderAudit(1, "Nothing of it.", ()), 3_000)
+    assert shown.is_cut
+    assert {group.label for group in shown.groups} == {"I"}
+
+
+def test_one_group_longer_than_the_room_is_shown_by_what_relates_to_the_round():
+    filler = "\n".join(f"Entry {number} of the register." for number in range(4_000))
+    long = GroupUnderAudit(1, "Register", f"{filler}\nOrsa Dam. Height 19 m.\n{filler}", "I")
+    shown = groups_shown((long,), ROUND)
+    assert shown.is_cut
+    assert "Height 19 m." in shown.text
+    assert len(shown.text) < GROUPS_ROOM + 200
+
+
+def test_long_words_and_arguments_of_a_round_are_cut_and_flagged():
+    call = CallUnderAudit("write_file", {"content": "x" * 300_000}, "written")
+    written = RoundUnderAudit(4, "I think of the valley. " * 20_000 + "Orsa Dam is 91 m high.", (call, call))
+    draft, model = judge(says(), round_=written)
+    assert ROUND_CUT in draft.flags
+    assert "Orsa Dam is 91 m high." in model.asked[0].messages[-1].content
+    assert len(model.asked[0].messages[-1].content) < 35_000

@@ -86,6 +86,44 @@ def test_an_answer_before_a_cut_is_not_taken_for_the_last_word():
     assert reason('{"verdict":"incorrect"} wait {"verdict":"corr', "length") == Unusable.TRUNCATED
 
 
+@pytest.mark.parametrize("finish_reason", ["stop", "length", "", "tool_calls"])
+@pytest.mark.parametrize(
+    "tail",
+    [
+        ' wait {"verdict":"corr',
+        ' {"verdict":"incorrect","note":"bec',
+        '\n```json\n{\n  "',
+        " {“verdict”: “incorrect",
+    ],
+)
+def test_an_answer_before_a_broken_one_does_not_count_whatever_the_finish_reason(tail, finish_reason):
+    assert reason('{"verdict":"correct"}' + tail, finish_reason) == Unusable.TRUNCATED
+
+
+def test_a_brace_of_the_prose_after_the_answer_is_passed_over_and_flagged():
+    assert read('{"verdict":"correct"} as in {this case') == ("correct", ("repaired",))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '{"verdict":"unsure"}',
+        '{"verdict":"incorrect","verdict":"correct"}',
+        '{"verdict":"incorrect","score":NaN}',
+        '{"verdict":"incorrect" "note":"no comma"}',
+    ],
+)
+def test_an_answer_beside_one_that_cannot_be_used_is_ambiguous(other):
+    """J02."""
+    assert reason(f'{other}\n{{"verdict":"correct"}}') == Unusable.AMBIGUOUS
+    assert reason(f'{{"verdict":"correct"}} or {other}') == Unusable.AMBIGUOUS
+
+
+def test_objects_that_are_no_answers_are_passed_over():
+    schema = '{"properties": {"verdict": {"type": "string"}}}'
+    assert read(f'By {schema} and {{"plan": "read"}}: {{"verdict":"correct"}}') == ("correct", ())
+
+
 def test_a_whole_answer_at_the_token_limit_counts():
     assert read('{"verdict":"correct"}', "length") == ("correct", ())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -86,6 +87,45 @@ def test_the_run_own_reading_goes_before_a_fetched_page_and_a_readable_page_befo
     pages = stage1.pages_by_key(run)
     assert pages[key].text == PAGE_TEXT
     assert pages[unread].text == "fetched too"
+
+
+def _fetched(study, key: str, text: str, outcome: str = "ok") -> Page:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    page, _ = Page.objects.update_or_create(
+        study=study, run=None, source="fetched", canonical_key=key,
+        defaults={"url": key, "text": text, "text_digest": digest, "outcome": outcome},
+    )  # fmt: skip
+    return page
+
+
+def test_verdict_whose_page_is_fetched_later_is_given_anew_without_being_asked_for() -> None:
+    study = make_study()
+    run, other = make_run(study, pages=()), make_run(study, "t2", pages=())
+    evaluate(study)
+    assert verdicts_of(run) == ["U", "U"]
+    key = run.citations.order_by("id")[0].canonical_key
+    _fetched(study, key, "", "unavailable")
+    evaluate(study)
+    assert (verdicts_of(run), stage1.runs_to_verify(study)) == (["U", "U"], [])
+    _fetched(study, key, PAGE_TEXT)
+    assert stage1.runs_to_verify(study) == [run.pk, other.pk]
+    evaluate(study)
+    assert (verdicts_of(run), stage1.runs_to_verify(study)) == (["C", "U"], [])
+    assert run.rounds.filter(skip_reason="", consensus=None).count() == 0
+    _fetched(study, key, "The Lake Aldis ferry opened in 1999.")
+    evaluate(study)
+    assert (verdicts_of(run), stage1.runs_to_verify(study)) == (["I", "U"], [])
+
+
+def test_what_serves_no_group_makes_no_verdict_old() -> None:
+    study = make_study()
+    run = make_run(study)
+    evaluate(study)
+    make_run(study, "t2", "m2")  # with its own reading of the same pages
+    evaluate(study)
+    _fetched(study, run.pages.get(outcome="ok").canonical_key, "Another text.")  # the run's own comes first
+    _fetched(study, "https://elsewhere.example/", "Cited by nobody.")
+    assert stage1.runs_to_verify(study) == []
 
 
 def test_where_wrong_content_came_in_is_a_node_linked_to_its_group() -> None:

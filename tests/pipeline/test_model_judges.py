@@ -7,11 +7,14 @@ import re
 
 import pytest
 
+from lseval.judging.prompts import prompt
 from lseval.judging.replies import Unusable
-from lseval.models import Call, Judgement, Phase, SecondVerdict, Study, Verdict
+from lseval.models import Call, Judgement, Phase, Rubric, SecondVerdict, Study, Verdict
 from lseval.pipeline import stage1
 from lseval.pipeline.evaluation import evaluate
+from lseval.pipeline.hooks import UNATTENDED
 from lseval.pipeline.import_runs import import_run
+from lseval.pipeline.preparing import prepare_run
 from tests.factories import make_record, make_study
 from tests.providers.bad_llm import BadLLM, answers, says
 from tests.providers.loopback import Behaviour, Exchange
@@ -104,12 +107,43 @@ def test_rubric_and_groups_are_read_by_models_before_the_first_verdict():
         run = study.runs.get()
         assert run.rubric.constraints == ["opened before 1975"]
         assert run.rubric.origin == "judge-rubric, prompt rubric.1"
+        assert run.rubric.prompt_digest == prompt("rubric.1").digest
         assert [group.title for group in run.answer_groups.all()] == ["Aldis", "Borun"]
-        assert run.grouping_method == "model grouping.1"
+        assert run.grouping_method == "model"
+        assert run.grouping_origin == "judge-grouping, prompt grouping.1"
+        assert run.grouping_digest == prompt("grouping.1").digest
         assert all(group.citations.exists() for group in run.answer_groups.all())
         groups = list(run.answer_groups.values_list("pk", flat=True))
         evaluate(study, ("1",), threads=1, again=True)
         assert list(run.answer_groups.values_list("pk", flat=True)) == groups
+
+
+def test_a_changed_prompt_has_the_rubric_and_the_groups_made_anew_unless_there_are_verdicts():
+    with BadLLM(sensible) as llm:
+        study = judged_study(llm.base_url, "rubric", "grouping")
+        study.settings["judges"]["rubric"]["model"] = "a/" + "very-" * 30 + "long-name"
+        study.save()
+        import_run(study, make_record(rubric=None), source_format="test")
+        run = study.runs.get()
+        prepare_run(run, UNATTENDED)
+        assert run.rubric.origin.endswith("long-name, prompt rubric.1")
+        groups = set(run.answer_groups.values_list("pk", flat=True))
+        prepare_run(run, UNATTENDED)
+        assert set(run.answer_groups.values_list("pk", flat=True)) == groups
+        Rubric.objects.update(prompt_digest="0" * 64, constraints=[])
+        run.grouping_digest = "0" * 64
+        run.save()
+        run = study.runs.get()
+        prepare_run(run, UNATTENDED)
+        assert run.rubric.constraints == ["opened before 1975"]
+        assert run.rubric.prompt_digest == prompt("rubric.1").digest
+        assert groups.isdisjoint(run.answer_groups.values_list("pk", flat=True))
+        evaluate(study, ("1",), threads=1)
+        judged = set(run.answer_groups.values_list("pk", flat=True))
+        Rubric.objects.update(prompt_digest="0" * 64)
+        prepare_run(study.runs.get(), UNATTENDED)
+        assert Rubric.objects.get().prompt_digest == "0" * 64
+        assert set(run.answer_groups.values_list("pk", flat=True)) == judged
 
 
 def test_one_rubric_a_task_is_asked_for_once():

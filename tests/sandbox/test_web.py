@@ -28,8 +28,11 @@ from lseval.sandbox.pages import (
     places_of,
     url_of,
 )
-from lseval.sandbox.web import Web, respond
+from lseval.sandbox.web import Web, WebResponse, respond
 from lseval.sandbox.world import World, make_world
+from tests.providers.bad_web import BadWeb
+from tests.providers.bad_web import fetcher as web_fetcher
+from tests.providers.bad_web import status as given
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +58,18 @@ def test_each_kind_of_page_has_the_outcome_it_is_made_for(fetched: dict[str, dic
     assert outcomes.pop(SHELL) == {PageOutcome.NEEDS_JS}
     assert set(OF_A_THING) - {DEAD, WALLED, SHELL} <= set(outcomes)
     assert all(found == {PageOutcome.OK} for found in outcomes.values()), outcomes
+
+
+@pytest.mark.parametrize("status", [203, 204, 302, 400, 401, 403, 404, 407, 410, 418, 429, 451, 500, 503])
+def test_status_means_what_it_means_to_the_real_fetcher(status: int) -> None:
+    class Answering:
+        def respond(self, url: str) -> WebResponse:
+            return WebResponse(status, {"content-type": "text/html"}, b"<p>Words.</p>")
+
+    page = fetcher(Answering())("https://any.example/")  # type: ignore[arg-type]
+    with BadWeb({"/": given(status, body=b"<p>Words.</p>")}) as web:
+        real = web_fetcher(web)(f"{web.origin}/")
+    assert (page.outcome, page.status) == (real.outcome, real.status)
 
 
 def test_extraction_keeps_every_sentence_whatever_the_encoding(

@@ -17,7 +17,7 @@ FEWEST_VALUES: Final = 2
 """A list of attributes holds at least this many pieces with a number, a date or a name before a colon."""
 
 LONGEST_LABEL: Final = 4
-"""More words than this before a colon are a piece of their own."""
+"""More words than this before a colon are a piece of their own, unless a value follows and nothing else."""
 
 _SPLIT: Final = re.compile(r"\s*[;；，]\s*|\s*,\s+")
 _BRACKET: Final = re.compile(r"\([^()]{0,200}\)|（[^（）]{0,200}）")
@@ -51,7 +51,7 @@ def labelled(piece: str) -> Iterator[Attribute]:
     match = _LABELLED.match(piece)
     if match:
         rest = piece[match.end() :]
-        if len(match[1].split()) <= LONGEST_LABEL:
+        if len(match[1].split()) <= LONGEST_LABEL or _is_value(rest):
             yield Attribute(rest, match[1])
         else:
             yield Attribute(match[1])
@@ -75,6 +75,11 @@ def _pieces(text: str) -> Iterator[str]:
             yield text[start : match.start()].strip()
             start = match.end()
     yield text[start:].strip()
+
+
+def _is_value(text: str) -> bool:
+    values = quantities(text).values
+    return len(values) == 1 and not text[: values[0].start].strip() and not text[values[0].end :].strip()
 
 
 def _has_value(attribute: Attribute) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -51,10 +52,17 @@ class Claim:
 
 LONGEST_FIELD: Final = 12
 _NO_CLAIM_FIELD: Final = re.compile(
-    r"#|no\.?|number|rank(?:ing)?|index|id|序号|排名|编号"
+    r"#|rank(?:ing)?|序号|排名|编号|名次|番号"
     r"|(?:\w+ )?(?:urls?|links?|pages?|websites?|sources?|citations?|references?|来源|链接)",
     re.IGNORECASE,
 )
+_NUMBERING_FIELD: Final = re.compile(
+    r"(?:(?:row|item|entry|serial|list|result|answer|s(?:er|r|l)?\.?)\s*/?\s*)?(?:#|no\.?|nr\.?|n[°º]\.?|№|num(?:ber|\.)?|id|index)"
+    r"|s/n|row|line|item|entry|result|answer|option|order|position|place|ordinal",
+    re.IGNORECASE,
+)
+_ORDINAL: Final = re.compile(r"[#№]?\s?\d{1,3}(?:[.):：]|st|nd|rd|th)?|[①-⑳]|[（(]\d{1,3}[）)]")
+_ROW: Final = re.compile(r"^[ \t]*\|?([^|\n]*\|[^\n]*)$", re.MULTILINE)
 _FEWEST_FORMS: Final = 3
 _LONGEST_NAME: Final = 5
 _LONGEST_VALUE: Final = 1_000
@@ -95,28 +103,92 @@ def claims_of_text(text: str, title: str = "") -> list[Claim]:
     return list(islice(_text_claims(text, named, frozenset(token_forms(named))), MOST_CLAIMS))
 
 
-def claims_of_group(title: str, text: str, fields: Mapping[str, str], context: str = "") -> list[Claim]:
+def claims_of_group(
+    title: str, text: str, fields: Mapping[str, str], context: str = "", number: int = 0
+) -> list[Claim]:
     """A group's claims: its title, each field's value, then each sentence of its words that adds to those.
 
     A field of more than `LONGEST_FIELD` tokens is running words and claims what a sentence claims; a title or field
-    that is a list of attributes claims each of them. Fields that number the groups or name their sources claim
-    nothing. `context` is what the group answers, that is the question; it only helps to choose passages for the
-    title. At most `MOST_CLAIMS`. Empty where the group holds no word that could be compared with a page.
+    that is a list of attributes claims each of them. What only numbers the groups claims nothing: a field called so
+    (*#*, *No.*, *Rank*, *Item* with an ordinal), an ordinal in a row that no field has, the number of an item or
+    heading, and the first cell of a row where it is the group's own `number` (0 where it is not known). Nor does a
+    field that names sources. `context` is what the group answers, that is the question; it only helps to choose
+    passages for the title. At most `MOST_CLAIMS`. Empty where the group holds no word to compare with a page.
     """
+    claims = _known_claims if len(text) <= _LONGEST_KNOWN else _claims_of_group
+    return list(claims(title, text, tuple(fields.items()), context, number))
+
+
+def _claims_of_group(
+    title: str, text: str, fields: tuple[tuple[str, str], ...], context: str, number: int
+) -> tuple[Claim, ...]:
+    text = _without_source_links(text)
     heading, *listed = attributes(_one_line(title)) or [Attribute(_one_line(title))]
     named = _claim(heading.value, "title", context=frozenset(token_forms(context)))
     subject = named.forms if named else frozenset()
     found = [named] if named else []
     found += _attribute_claims(listed, subject)
-    for name, value in fields.items():
-        if _NO_CLAIM_FIELD.fullmatch(_one_line(name)):
+    row_number = _row_number(text, number)
+    for name, value in fields:
+        if _only_numbers(_one_line(name), value, row_number):
             continue
         found += _field_claims(_one_line(name), _one_line(_without_source_links(value)), subject)
     fields_found = [claim for claim in found if claim.kind != "title"]
     known = subject.union(*({*token_forms(claim.value)} | claim.context for claim in fields_found))
-    told = claims_of_text(text, heading.value)
+    told = claims_of_text(_without_ordinal_cells(text, fields), heading.value)
     found += [claim for claim in told if not claim.forms <= known]
-    return found[:MOST_CLAIMS]
+    return tuple(found[:MOST_CLAIMS])
+
+
+_LONGEST_KNOWN: Final = 10_000
+_known_claims = lru_cache(maxsize=256)(_claims_of_group)
+"""Stage 2 asks for the claims of a run's groups at every round."""
+
+
+def _only_numbers(name: str, value: str, number: int) -> bool:
+    """Whether a field tells only which of the groups it stands in, or where the group is from.
+
+    `number` is the group's where only the first cell of its row has it, else 0.
+    """
+    if _NO_CLAIM_FIELD.fullmatch(name):
+        return True
+    if _NUMBERING_FIELD.fullmatch(name):
+        return _is_ordinal(value)
+    return number > 0 and _is_ordinal(value, number) and len(name.split()) == 1
+
+
+def _row_number(text: str, number: int) -> int:
+    """The group's number, where its text is a row that begins with it and has it in no other cell; else 0."""
+    row = _ROW.match(text)
+    if row is None or number < 1:
+        return 0
+    cells = row[1].split("|")
+    is_counted = _is_ordinal(cells[0], number) and not any(_is_ordinal(cell, number) for cell in cells[1:])
+    return number if is_counted else 0
+
+
+def _is_ordinal(cell: str, number: int = 0) -> bool:
+    """Whether the cell is an ordinal and nothing else; that `number` where one is given."""
+    words = plain_words(cell.strip()) or cell.strip(" *_`")
+    if not _ORDINAL.fullmatch(words):
+        return False
+    digits = "".join(sign for sign in words if sign.isdecimal())
+    return number == 0 or (int(digits) if digits else ord(words) - ord("①") + 1) == number
+
+
+def _without_ordinal_cells(text: str, fields: Sequence[tuple[str, str]]) -> str:
+    """The text without the cells of its rows that are ordinals alone: the first, and any where there are fields.
+
+    What a field has is among the claims of the fields.
+    """
+
+    def cells_kept(row: re.Match[str]) -> str:
+        cells = row[1].split("|")
+        return " | ".join(
+            cell for place, cell in enumerate(cells) if not ((fields or place == 0) and _is_ordinal(cell))
+        )
+
+    return _ROW.sub(cells_kept, text)
 
 
 def _text_claims(text: str, title: str, subject: frozenset[str]) -> Iterator[Claim]:
@@ -127,6 +199,8 @@ def _text_claims(text: str, title: str, subject: frozenset[str]) -> Iterator[Cla
             continue
         label = _LABELLED.match(rest)
         body = rest[label.end() :] if label else rest
+        if label and _only_numbers(label.group().strip(" :："), body, 0):
+            continue
         for start, end in sentence_spans(body):
             if _ABOUT_SOURCES.search(body[start:end]):
                 continue

@@ -103,7 +103,7 @@ def _outside_limits(
     for limit in limits(condition):
         topic = limit.topic - known or limit.topic
         kind = TIME if limit.kind == "year" else FEATURE
-        stated = list(_own(limit, claims))
+        stated = [(claim, value) for claim, value in _own(limit, claims) if not _is_of_another(claim, topic)]
         own = _nearest([(len(topic & _words(claim)), claim.text, value) for claim, value in stated])
         own = own or _only_plain(limit, stated)
         if own and not any(limit.allows(value) for _, value in own):
@@ -137,6 +137,12 @@ def _only_plain(limit: Limit, stated: Sequence[tuple[Claim, float]]) -> list[tup
     claim, value = stated[0]
     words = {form for form in claim.label or claim.forms if not is_number_form(form)} - claim.subject - _PLAIN_WORDS
     return [] if words else [(claim.text, value)]
+
+
+def _is_of_another(claim: Claim, topic: frozenset[str]) -> bool:
+    """Whether a field's name shares words with the topic and each has one of its own: another *area*, say."""
+    label = claim.label - claim.subject - _PLAIN_WORDS
+    return bool(label & topic and label - topic and topic - label)
 
 
 def _words(claim: Claim) -> frozenset[str]:

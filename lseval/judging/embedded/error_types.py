@@ -12,6 +12,9 @@ from lseval.domain.taxonomy import ErrorType
 from lseval.domain.trajectory import RubricRecord
 from lseval.judging.embedded.checking import SUPPORTED, Finding
 from lseval.judging.embedded.conditions import FEATURE, PLACE, TIME, condition_kind
+from lseval.judging.embedded.limits import limits
+from lseval.judging.embedded.namesakes import has_name, sets_apart
+from lseval.judging.embedded.passages import PageIndex, page_index
 from lseval.judging.embedded.plain import plain_words
 from lseval.judging.embedded.quantities import quantities
 from lseval.judging.embedded.required import missing_fields
@@ -32,6 +35,8 @@ _PLACE_BEFORE: Final = re.compile(
     r"\b(?:in|from|at|near|across|throughout|based in|located in)\s+(?:the\s+)?$|(?:位于|在)$", re.IGNORECASE
 )
 _SHARED_WITH_CONSTRAINT: Final = 2
+_JOIN: Final = re.compile(r"\s+(?:and|or|&|\+)\s+|\s*[/;]\s*|[和与及]", re.IGNORECASE)
+_FEWEST_FORMS_OF_A_NAME: Final = 2
 
 
 def type_of_finding(finding: Finding, calls: Sequence[CallUnderAudit], rubric: RubricRecord) -> ErrorType:
@@ -45,7 +50,8 @@ def type_of_finding(finding: Finding, calls: Sequence[CallUnderAudit], rubric: R
     if _is_failed_page(calls):
         return ErrorType.SOURCE_QUALITY_ERROR
     if finding.conflict:
-        return _type_of_conflict(finding.conflict.kind, finding.claim.forms, rubric)
+        forms = finding.claim.forms | finding.claim.label
+        return type_of_conflict(finding.conflict.kind, finding.conflict.told, forms, rubric)
     if not any(is_listing(call) is False and len(call.observation) > METADATA_CHARS for call in calls):
         return ErrorType.INSUFFICIENT_EVIDENCE
     if finding.claim.kind == "title":
@@ -63,14 +69,17 @@ def type_of_group(
 ) -> ErrorType:
     """The type of an incorrect group's fault, from Stage 1's checks of it and the other groups.
 
-    In this order: another group has its title (grouping); a required field is not supplied (missing field); a
-    failed claim is, to the word, another group's supported one (mapping); the round's page failed (source quality);
-    Stage 1's quotation tells another date (temporal) or amount (constraint violation or source not supporting); the
-    first failed claim is the title (wrong entity); a condition of the rubric is broken (scope, temporal or
-    constraint violation, by what it is on); a failed claim names a place (scope); the round only listed places to
-    look (insufficient evidence); otherwise the source does not support it.
+    In this order: another group has its title, or it joins two names (grouping); a required field is not supplied
+    (missing field); a failed claim is, to the word, another group's supported one (mapping); the round's page
+    failed (source quality); Stage 1's quotation tells another date (temporal) or amount (constraint violation or
+    source not supporting); the first failed claim is the title (wrong entity); a condition of the rubric is broken
+    (wrong entity where the quotation tells the page's subject from a namesake; else scope, temporal or constraint
+    violation, by what it is on); the round only listed places to look (insufficient evidence); a failed claim names
+    a place (scope); otherwise the source does not support it.
     """
-    if any(_same(other.title, group.title) for other in others if other.number != group.number):
+    if any(is_same_name(other.title, group.title) for other in others if other.number != group.number):
+        return ErrorType.GROUPING_ERROR
+    if joins_two(group.title, [page_index("\n".join(call.observation for call in calls))]):
         return ErrorType.GROUPING_ERROR
     if missing_fields(rubric.required_fields, group.title, group.text, group.fields):
         return ErrorType.MISSING_REQUIRED_FIELD
@@ -89,12 +98,13 @@ def type_of_group(
     for check in failed:
         kind = _conflict_kind(check)
         if kind:
-            return _type_of_conflict(kind, frozenset(token_forms(check.claim)), rubric)
-    if failed and _same(failed[0].claim, group.title):
+            told = check.quotation.text if check.quotation else ""
+            return type_of_conflict(kind, told, frozenset(token_forms(check.claim)), rubric)
+    if failed and is_same_name(failed[0].claim, group.title):
         return ErrorType.WRONG_ENTITY
     for check in failed:
         if kind := condition_kind(check.claim):
-            return TYPE_OF_CONDITION[kind]
+            return ErrorType.WRONG_ENTITY if _is_on_a_namesake(check, kind, group) else TYPE_OF_CONDITION[kind]
     if calls and all(is_listing(call) for call in calls):
         return ErrorType.INSUFFICIENT_EVIDENCE
     if any(_is_place_claim(check) for check in failed):
@@ -102,15 +112,38 @@ def type_of_group(
     return ErrorType.SOURCE_NOT_SUPPORTING
 
 
-def _type_of_conflict(kind: str, forms: frozenset[str], rubric: RubricRecord) -> ErrorType:
+def joins_two(title: str, indexes: Sequence[PageIndex]) -> bool:
+    """Whether a title is two names joined, as the pages have it: one of them alone, and never the whole."""
+    parts = [part for part in _JOIN.split(plain_words(title)) if part.strip()]
+    if len(parts) < 2 or any(len(token_forms(part)) < _FEWEST_FORMS_OF_A_NAME for part in parts):
+        return False
+    return not any(has_name(title, index) for index in indexes) and any(
+        has_name(part, index) for part in parts for index in indexes
+    )
+
+
+def type_of_conflict(kind: str, told: str, forms: frozenset[str], rubric: RubricRecord) -> ErrorType:
+    """The type of a claim of these `forms` where the source tells another date or amount.
+
+    Another date is a temporal error. Another amount is a constraint violation where a constraint counts the same
+    thing and does not hold of the amount told; else the source does not support the claim.
+    """
     if kind == "date":
         return ErrorType.TEMPORAL_ERROR
-    counts_the_same = any(
-        any(sign.isdigit() for sign in constraint)
-        and len(forms.intersection(token_forms(constraint))) >= _SHARED_WITH_CONSTRAINT
-        for constraint in rubric.constraints
+    is_broken = any(_breaks(told, constraint) for constraint in rubric.constraints if _is_on(forms, constraint))
+    return ErrorType.CONSTRAINT_VIOLATION if is_broken else ErrorType.SOURCE_NOT_SUPPORTING
+
+
+def _is_on(forms: frozenset[str], constraint: str) -> bool:
+    return len(forms.intersection(token_forms(constraint))) >= _SHARED_WITH_CONSTRAINT
+
+
+def _breaks(told: str, constraint: str) -> bool:
+    return any(
+        number.kind == limit.kind and not limit.allows(number.value_in(limit.unit))
+        for limit in limits(constraint)
+        for number in quantities(told).numbers
     )
-    return ErrorType.CONSTRAINT_VIOLATION if counts_the_same else ErrorType.SOURCE_NOT_SUPPORTING
 
 
 def _conflict_kind(check: ClaimCheck) -> str:
@@ -144,7 +177,14 @@ def _is_place_claim(check: ClaimCheck) -> bool:
     )
 
 
-def _same(left: str, right: str) -> bool:
+def _is_on_a_namesake(check: ClaimCheck, kind: str, group: GroupUnderAudit) -> bool:
+    if kind != PLACE or check.quotation is None:
+        return False
+    return sets_apart(group.title, page_index(check.quotation.text))
+
+
+def is_same_name(left: str, right: str) -> bool:
+    """Whether two titles have the same words, however they are written."""
     forms = token_forms(plain_words(left))
     return bool(forms) and forms == token_forms(plain_words(right))
 

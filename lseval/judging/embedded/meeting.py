@@ -18,6 +18,8 @@ NAMED: Final = 0.6
 UNNAMED: Final = 0.34
 """Below this share of it, a value is not under that name."""
 
+_WHOLE: Final = 0.999
+
 _COUNTED_REACH: Final = 30
 _FIRST_WORDS: Final = 3
 
@@ -41,7 +43,8 @@ def misplaced(claim: Claim, index: PageIndex) -> tuple[Conflict, Passage] | None
       the claim's.
     - *name* (fields only): the sentence of the value does not hold the field's name, and the clause of another
       value of the same kind does; in one sentence the clauses are compared. A name of one word counts only in a
-      sentence that begins with it or has a word of the title: roads open, too.
+      sentence that begins with it or has a word of the title: roads open, too. Of a name of several words the
+      value's sentence may hold some, where the other value's clause holds all: *tower height*, *focal height*.
     """
     value = _only_value(claim)
     places = _places(value, index)
@@ -163,13 +166,11 @@ def _other_name(
     own = {told.passage.number for told in places}
     for told in every:
         beside = in_clause if told.passage.number in own else in_sentence
-        if (
-            beside < UNNAMED
-            and _is_rival(claim, value, told)
-            and (len(name) > 1 or _is_on_the_thing(claim, name[0], told))
-            and is_own_row(claim, told, index)
-            and _share(name, told.clause_forms, index) >= NAMED
-        ):
+        if beside >= NAMED or not _is_rival(claim, value, told) or not is_own_row(claim, told, index):
+            continue
+        least = NAMED if beside < UNNAMED else _WHOLE
+        is_on_it = len(name) > 1 or (beside < UNNAMED and _is_on_the_thing(claim, name[0], told))
+        if is_on_it and _share(name, told.clause_forms, index) >= least:
             return _conflict(claim, value, told)
     return None
 

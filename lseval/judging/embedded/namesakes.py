@@ -69,6 +69,11 @@ def is_only_elsewhere(place: str, index: PageIndex) -> Passage | None:
     return mentions[0][0]
 
 
+def sets_apart(name: str, index: PageIndex) -> bool:
+    """Whether the page tells something of that name from its own subject, whatever else it says of the name."""
+    return any(_is_set_apart(index, passage, start) for passage, start, _ in _mentions(name, index))
+
+
 def has_name(name: str, index: PageIndex) -> bool:
     """Whether the page has the name's words in a row."""
     return next(_mentions(name, index), None) is not None

@@ -42,8 +42,11 @@ def verify_group(
     group_text: str,
     fields: Mapping[str, str],
     pages: Sequence[EvidencePage],
+    number: int = 0,
 ) -> VerdictDraft:
     """Stage 1's verdict on one group, from nothing but the cited pages.
+
+    `number` is the group's in its response, where it is known: a row that begins with it claims no such value.
 
     The group's title, each field and each sentence is a claim, checked against every readable page; the page that
     says most counts. The label follows by this rule:
@@ -62,7 +65,7 @@ def verify_group(
     readable = [page for page in pages if page.is_readable]
     if not readable:
         return VerdictDraft(GroupLabel.UNVERIFIABLE, _unreadable_reason(pages))
-    claims = claims_of_group(group_title, group_text, fields, context=question)
+    claims = claims_of_group(group_title, group_text, fields, question, number)
     if not claims:
         return VerdictDraft(UNJUDGED, "The group holds no words that could be compared with a page.")
     name = claims[0].value if claims[0].kind == "title" else ""

@@ -8,8 +8,9 @@ rule fired twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Final
 
 from lseval.domain.evidence import CallUnderAudit, GroupUnderAudit, JudgementDraft, RoundUnderAudit
@@ -24,6 +25,7 @@ from lseval.judging.embedded.claims import Claim, claims_of_group, claims_of_tex
 from lseval.judging.embedded.conditions import broken_condition
 from lseval.judging.embedded.error_types import TYPE_OF_CONDITION, type_of_finding, type_of_group
 from lseval.judging.embedded.namesakes import is_only_set_apart
+from lseval.judging.embedded.observed_types import type_by_form, type_by_page, type_of_told, untold_field
 from lseval.judging.embedded.passages import PageIndex, page_index
 from lseval.judging.embedded.text import token_forms
 
@@ -39,10 +41,10 @@ _LONGEST_SHOWN: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """One thing that judge A objects to, its type, and the groups that it touches."""
+    """One thing that judge A objects to, how its type is found, and the groups that it touches."""
 
     finding: Finding
-    error_type: ErrorType
+    find_type: Callable[[], ErrorType]
     groups: tuple[int, ...]
     explanation: str = ""
 
@@ -83,10 +85,12 @@ def judge_round_a(
         finding = check_claim(claim, index)
         tellers = _tellers(question, claim, groups)
         if finding.status == CONTRADICTED or (finding.status == NOT_FOUND and tellers):
-            failures.append(_Failure(finding, type_of_finding(finding, answered, rubric), tellers))
+            told = _named_first(claim, [group for group in groups if group.number in tellers])
+            find_type = partial(_type_of_said, finding, told, groups, answered, earlier, rubric)
+            failures.append(_Failure(finding, find_type, tellers))
     seen = [group for group in groups if _is_about(group, index)]
     for group in seen:
-        failures += _failures_of(group, index, answered, rubric)
+        failures += _failures_of(group, groups, index, answered, earlier, rubric)
     if failures:
         return _error_a(failures)
     if not said and not seen:
@@ -211,41 +215,97 @@ def _tellers(question: str, claim: Claim, groups: Sequence[GroupUnderAudit]) -> 
     return tuple(group.number for group in groups if facts and 2 * len(facts & _group_forms(group)) >= len(facts))
 
 
+def _named_first(claim: Claim, groups: Sequence[GroupUnderAudit]) -> list[GroupUnderAudit]:
+    """The incorrect ones of the groups, those whose title the claim has before the others."""
+    incorrect = [group for group in groups if group.label == GroupLabel.INCORRECT]
+    return sorted(incorrect, key=lambda group: not claim.forms.issuperset(token_forms(group.title)))
+
+
 def _is_about(group: GroupUnderAudit, index: PageIndex) -> bool:
     forms = token_forms(group.title)
     return bool(forms) and index.coverage(forms, index.best(forms)) >= SUBJECT_SHARE
 
 
 def _failures_of(
-    group: GroupUnderAudit, index: PageIndex, calls: Sequence[CallUnderAudit], rubric: RubricRecord
+    group: GroupUnderAudit,
+    groups: Sequence[GroupUnderAudit],
+    index: PageIndex,
+    calls: Sequence[CallUnderAudit],
+    earlier: Sequence[RoundUnderAudit],
+    rubric: RubricRecord,
 ) -> Iterator[_Failure]:
     """What an observation that names the group has against it: see `judge_round_a`, (b)."""
     borne_out = {check.claim for check in group.claims if check.status == SUPPORTED}
     is_incorrect = group.label == GroupLabel.INCORRECT
     is_content = not all(map(is_listing, calls))
-    claims = claims_of_group(group.title, group.text, group.fields)
+    claims = claims_of_group(group.title, group.text, group.fields, number=group.number)
     if is_incorrect and is_content and is_only_set_apart(group.title, index):
         yield _Failure(
             Finding(claims[0], NOT_FOUND, 0.0),
-            ErrorType.WRONG_ENTITY,
+            lambda: ErrorType.WRONG_ENTITY,
             (group.number,),
             f"The observation is about something else, and only tells “{_short(group.title)}” from it.",
         )
         return
-    for claim in claims:
-        if claim.kind == "title" or not claim.has_facts or claim.text in borne_out:
-            continue
-        finding = check_claim(claim, index)
-        if finding.status == CONTRADICTED or (finding.status == NOT_FOUND and is_content and is_incorrect):
-            yield _Failure(finding, type_of_finding(finding, calls, rubric), (group.number,))
     broken = broken_condition(rubric.constraints, claims, [index]) if is_incorrect and is_content else None
-    if broken and claims:
-        yield _Failure(
-            Finding(claims[0], CONTRADICTED, 0.0),
-            TYPE_OF_CONDITION[broken.kind],
-            (group.number,),
-            f"The condition “{_short(broken.condition)}” does not hold for “{_short(group.title)}”.",
+
+    @cache
+    def shown() -> ErrorType | None:
+        if not is_incorrect:
+            return None
+        if not is_content:
+            return type_of_told([group], groups, rubric, calls, earlier)
+        by_form = type_by_form(group, groups, rubric, [index])
+        return by_form or type_by_page(group, groups, claims, broken, rubric, index)
+
+    failures = [
+        _Failure(
+            finding, partial(_first_of, shown, partial(type_of_finding, finding, calls, rubric)), (group.number,)
         )
+        for claim in claims
+        if claim.kind != "title" and claim.has_facts and claim.text not in borne_out
+        for finding in (check_claim(claim, index),)
+        if finding.status == CONTRADICTED or (finding.status == NOT_FOUND and is_content and is_incorrect)
+    ]
+    if broken and claims:
+        by_condition = TYPE_OF_CONDITION[broken.kind]
+        said = f"The condition “{_short(broken.condition)}” does not hold for “{_short(group.title)}”."
+        finding = Finding(claims[0], CONTRADICTED, 0.0)
+        failures.append(_Failure(finding, lambda: shown() or by_condition, (group.number,), said))
+    if claims and is_incorrect and is_content and not failures and (kind := shown()):
+        said = _shown_alone(kind, group, rubric, index)
+        if said:
+            failures.append(_Failure(Finding(claims[0], NOT_FOUND, 0.0), lambda: kind, (group.number,), said))
+    yield from failures
+
+
+def _shown_alone(kind: ErrorType, group: GroupUnderAudit, rubric: RubricRecord, index: PageIndex) -> str:
+    """What an observation shows of an incorrect group whose claims it bears out; empty where it shows nothing."""
+    title = _short(group.title)
+    if kind == ErrorType.MISSING_REQUIRED_FIELD:
+        name = untold_field(group, rubric, index)
+        return f"The observation tells “{_short(name)}”, and “{title}” is answered without it." if name else ""
+    return {
+        ErrorType.GROUPING_ERROR: f"“{title}” is not one thing in the observation.",
+        ErrorType.MAPPING_ERROR: f"The observation has a value of “{title}” under another name only.",
+        ErrorType.SCOPE_ERROR: f"The observation has a value of “{title}” for a whole only, not for it.",
+        ErrorType.SOURCE_QUALITY_ERROR: f"Nobody vouches for what the observation says of “{title}”.",
+    }.get(kind, "")
+
+
+def _first_of(shown: Callable[[], ErrorType | None], otherwise: Callable[[], ErrorType]) -> ErrorType:
+    return shown() or otherwise()
+
+
+def _type_of_said(
+    finding: Finding,
+    told: Sequence[GroupUnderAudit],
+    groups: Sequence[GroupUnderAudit],
+    calls: Sequence[CallUnderAudit],
+    earlier: Sequence[RoundUnderAudit],
+    rubric: RubricRecord,
+) -> ErrorType:
+    return type_of_told(told, groups, rubric, calls, earlier) or type_of_finding(finding, calls, rubric)
 
 
 def _error_a(failures: Sequence[_Failure]) -> JudgementDraft:
@@ -257,14 +317,14 @@ def _error_a(failures: Sequence[_Failure]) -> JudgementDraft:
         said = "The observation does not bear out what is said"
     return JudgementDraft(
         RoundLabel.ERROR,
-        error_type=worst.error_type.value,
+        error_type=worst.find_type().value,
         groups=tuple(sorted({number for failure in failures for number in failure.groups})),
         explanation=worst.explanation or f"{said}: “{_short(finding.claim.text)}”.",
     )
 
 
 def _content(group: GroupUnderAudit, asked: frozenset[str]) -> dict[str, float]:
-    own = {claim.text for claim in claims_of_group(group.title, group.text, group.fields)}
+    own = {claim.text for claim in claims_of_group(group.title, group.text, group.fields, number=group.number)}
     failed = [check.claim for check in group.claims if check.status != SUPPORTED and check.claim in own]
     words = "\n".join(failed) if failed else "\n".join((group.text, *group.fields.values()))
     claims = claims_of_text(words)

@@ -61,7 +61,10 @@ def tokens(text: str) -> Iterator[Token]:
 
 def token_forms(text: str) -> list[str]:
     """The forms of a text's tokens in order, stopwords left out."""
-    return [token.form for token in tokens(text)]
+    if not text.isascii():
+        return [token.form for token in tokens(text)]
+    # The same, without a token to make for each word.
+    return [form for word in _TOKEN.findall(text) if (form := normal_form(word[:_LONGEST_WORD]))]
 
 
 def form_set(text: str) -> frozenset[str]:
@@ -112,6 +115,8 @@ _ABBREVIATION: Final = re.compile(
     r"|gov|sen|rep|op|cit|al|ed|eds|pp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)|\b[A-Za-z])$",
     re.IGNORECASE,
 )
+_MEASURED: Final = re.compile(r"\d[\s\u00a0\u202f-]?[mgt]$")
+_GOES_ON: Final = re.compile(r"\.\s+[a-z\d]")
 LONGEST_SENTENCE: Final = 500
 """A longer stretch without a sentence end is cut, at a space where there is one."""
 
@@ -124,11 +129,18 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in _BREAK.finditer(text):
         mark = match.group()[0]
-        if mark == "." and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start()):
+        if mark == "." and _is_abbreviation(text, max(start, match.start() - 8), match.start()):
             continue
         yield from _cut(text, start, match.start() if mark == "\n" else match.end())
         start = match.end()
     yield from _cut(text, start, len(text))
+
+
+def _is_abbreviation(text: str, start: int, stop: int) -> bool:
+    """Whether the full stop at `stop` is an abbreviation's; after `84 m` it is none where a sentence begins."""
+    if not _ABBREVIATION.search(text, start, stop):
+        return False
+    return not _MEASURED.search(text, start, stop) or bool(_GOES_ON.match(text, stop))
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
