@@ -19,12 +19,12 @@ from lseval.query_parameters import takes
 from lseval.site import styleguide as styleguide_page
 from lseval.site import trajectory_page
 from lseval.site.process_curve import curve_of
+from lseval.site.process_tables import process_and_details
 from lseval.site.report_text import markdown_of, methods_of, process_lines
 from lseval.site.selectors.home import commands_for, study_home_of
 from lseval.site.selectors.outcome import OutcomeFilters, outcome_of
 from lseval.site.selectors.pages import page_of
-from lseval.site.selectors.process import TYPE_NAMES, process_of
-from lseval.site.selectors.process_details import process_details_of
+from lseval.site.selectors.process import TYPE_NAMES
 from lseval.site.selectors.report import markers_of, report_of
 from lseval.site.selectors.round import observation_of, round_page_of
 from lseval.site.selectors.run import run_of
@@ -114,8 +114,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
 def process(request: HttpRequest, slug: str) -> HttpResponse:
     """Stage 2: what became of the rounds, failure nodes, links and judges."""
     access = _results(request, slug)
-    found = process_of(access.study)
-    details = process_details_of(access.study, found.pairs, found.link_policy)
+    found, details = process_and_details(access.study)
     return render(
         request,
         "site/process.html",

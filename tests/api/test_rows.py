@@ -253,11 +253,12 @@ def test_progress_counts_jobs_queues_and_people(lead: Program) -> None:
 
 def test_reports_and_agreement_are_what_the_pages_hold(world: World, lead: Program) -> None:
     named = lead.get(f"{STUDY}/reports/").json()
-    assert [report["name"] for report in named[:3]] == ["study", "leaderboard", "costs"]
+    assert [report["name"] for report in named[:4]] == ["study", "judges", "leaderboard", "costs"]
     figures = {spec.file_name: spec for spec in FIGURES.values()}
-    assert {report["name"] for report in named[3:]} == {f"table-{key}" for key in TABLES} | figures.keys()
+    assert {report["name"] for report in named[4:]} == {f"table-{key}" for key in TABLES} | figures.keys()
     made = {report["name"]: lead.get(report["url"]).json() for report in named}
     assert made["study"]["counts"]["runs"] == 1
+    assert made["judges"]["judge_pairs"] == made["study"]["process"]["judge_pairs"]
     for key, spec in TABLES.items():
         assert made[f"table-{key}"] == json.loads(as_json(spec.build(StudyFacts(world.study))))
     for name, figure in figures.items():

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from lseval.models import Membership, Role, Run, SecondVerdict, Study
+from lseval.judging.embedded import STAGE1_NAME, VERSION
+from lseval.models import Membership, Role, Run, SecondVerdict, Study, Verdict
 from lseval.site.comparison.selectors import Comparison, compare_judges, compare_studies, label_matrix
 from lseval.site.comparison.views import SECOND_JUDGE
 from tests.factories import ANSWER, give_verdict, make_run, make_study, make_user
@@ -183,3 +184,15 @@ def test_labeler_compares_nothing(judged: tuple[World, Comparison]) -> None:
     world, _ = judged
     assert _get(world, SECOND_JUDGE, world.annotator).status_code == 403
     assert _get(world, SECOND_JUDGE, make_user("nobody")).status_code == 404
+
+
+def test_accuracy_of_the_embedded_judge_stands_once_beside_its_verdicts() -> None:
+    first, second = _two_studies()
+    lead = make_user("lead")
+    for study in (first, second):
+        Membership.objects.create(study=study, user=lead, role=Role.LEAD)
+    address = reverse("compare", args=[first.slug]) + f"?with={second.slug}"
+    told = "was measured on 349 claims that people labelled"
+    assert told not in signed_in(lead).get(address).content.decode()
+    Verdict.objects.update(judge=STAGE1_NAME, judge_version=VERSION)
+    assert signed_in(lead).get(address).content.decode().count(told) == 1

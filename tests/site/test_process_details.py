@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from io import StringIO
 from unittest.mock import patch
 
+import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agreement.stats.bootstrap import Resampling
 from lseval.domain.evidence import JudgementDraft
 from lseval.domain.labels import SkipReason
 from lseval.models import FailureNode, Judgement, Link, RoundConsensus, Study
 from lseval.pipeline import stage2
 from lseval.pipeline.judges import Auditor, JudgeName
 from lseval.site.process_curve import curve_of
+from lseval.site.selectors.dual_agreement import dual_agreement
 from lseval.site.selectors.process import process_of
-from lseval.site.selectors.process_details import ProcessDetails, process_details_of
+from lseval.site.selectors.process_details import ProcessDetails, judges_report, process_details_of
 from tests.factories import give_verdict, make_run, make_study, make_user
 from tests.site.building import give_judgements, reading_turns, signed_in
 
@@ -67,7 +73,7 @@ def test_policies_are_counted_from_stored_judgements(study: Study) -> None:
 def test_overlap_and_kappas_worked_by_hand(study: Study) -> None:
     dual = details(study).dual
     # Three (node, incorrect group) are named, one of them by both.
-    assert dual.overlap.counts == "1 of 3"
+    assert (dual.named.counts, dual.overlap.text, dual.overlap.n) == ("1 of 3", "33.3%", 3)
     # A: error 4, no error 1, skipped 0; B: error 2, no error 2, skipped 1. They agree on 3 of 5.
     # p_e = (4*2 + 1*2 + 0*1) / 25 = 0.4, kappa = (0.6 - 0.4) / 0.6.
     assert dual.verdicts.n == 5
@@ -78,6 +84,78 @@ def test_overlap_and_kappas_worked_by_hand(study: Study) -> None:
     assert (dual.types.n, dual.types.value) == (2, pytest.approx(1 / 3))
 
 
+def test_intervals_of_the_judges_agreement_resample_whole_tasks() -> None:
+    """Three tasks: in t1 the judges agree on 3 rounds of 4, in t2 on 1 of 2, in t3 on 2 of 2; worked anew here."""
+    verdicts = {
+        (1, "error", "error"): 2, (1, "non_error", "non_error"): 1, (1, "error", "non_error"): 1,
+        (2, "non_error", "error"): 1, (2, "non_error", "non_error"): 1,
+        (3, "error", "error"): 1, (3, "non_error", "non_error"): 1, (3, "unjudged", "error"): 5,
+    }  # fmt: skip
+    how = Resampling(resamples=400, seed=7)
+    found = dual_agreement(verdicts, {}, {(1, 2): 3, (1, 1): 1, (3, 1): 2}, how)
+    assert (found.errors.n, found.errors.estimate.clusters) == (8, 3)
+    # Rows of A's errors: (3, 1), of no errors: (1, 3). Agreement 6 of 8, chance 1/2.
+    assert found.errors.value == pytest.approx(0.5)
+    tables = {1: [[2, 1], [0, 1]], 2: [[0, 0], [1, 1]], 3: [[1, 0], [0, 1]]}
+    drawn = np.random.default_rng(7).integers(0, 3, size=(400, 3))
+    kappas, shares = [], []
+    for row in drawn:
+        (ee, en), (ne, nn) = sum(np.array(tables[int(place) + 1]) for place in row)
+        n = ee + en + ne + nn
+        chance = ((ee + en) * (ee + ne) + (ne + nn) * (en + nn)) / n**2
+        kappas.append(((ee + nn) / n - chance) / (1 - chance))
+        named = sum({0: np.array([1, 3]), 1: np.array([0, 0]), 2: np.array([2, 0])}[int(place)] for place in row)
+        shares.append(named[1] / named.sum() if named.sum() else np.nan)
+    for measure, values in ((found.errors, kappas), (found.overlap, shares)):
+        assert measure.estimate.interval == pytest.approx(tuple(np.nanpercentile(values, [2.5, 97.5])), abs=1e-9)
+    assert found.overlap.value == pytest.approx(0.5)
+    assert found.overlap.bounds == "0.0% to 75.0%"
+    assert found.types.reason == "no item has a label from both"
+
+
+def test_one_task_gives_no_interval_and_says_why(study: Study) -> None:
+    found = details(study).dual.verdicts
+    assert (found.bounds, found.no_interval) == (
+        "",
+        "there is only one task; the spread between tasks cannot be seen",
+    )
+    page = signed_in(make_user("lead", study, "lead")).get(reverse("process", args=[study.slug])).content.decode()
+    assert f"no interval: {found.no_interval}" in page
+
+
+def test_judges_report_has_the_page_s_numbers(study: Study) -> None:
+    found = judges_report(study)
+    process = process_of(study)
+    assert found["judge_pairs"] == process.as_dict()["judge_pairs"]
+    assert found["dual_judges"]["kappa_verdicts"]["point"] == pytest.approx(1 / 3)
+    assert found["dual_judges"]["link_overlap"]["count"] == 1
+    assert [row["policy"] for row in found["link_policies"]] == ["both", "either"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_command_prints_the_identities_and_both_judges(study: Study) -> None:
+    out = StringIO()
+    call_command("process", study.slug, "--markdown", stdout=out)
+    for line in (
+        "| All rounds | 6 | 1 set aside + 5 dual-judged |",
+        "| Dual-judged | 5 | 4 evaluable + 1 skipped after judging |",
+        "| Evaluable | 4 | 2 error + 2 no error |",
+        "| Final skips | 2 | 1 set aside + 1 skipped after judging |",
+        "| Failure nodes | 2 | 1 linked + 1 unlinked |",
+        "| Incorrect groups | 2 | 1 linked + 1 unlinked |",
+        "| Kappa of verdicts | 0.33 | – | 5 | rounds: error, no error or skipped |",
+        "| both (in force) | 1 | 1 of 2 | 1 | 1 | 0.0% | 100.0% | 100.0% | 100.0% | 100.0% |",
+    ):
+        assert line in out.getvalue()
+    assert "judge A of a test, version 1" in out.getvalue()
+    out = StringIO()
+    call_command("process", study.slug, "--json", stdout=out)
+    found = json.loads(out.getvalue())
+    assert (found["failure_nodes"], found["dual_judges"]["kappa_errors"]["n"]) == (2, 4)
+    with pytest.raises(CommandError, match="no rounds yet"):
+        call_command("process", make_study("bare").slug)
+
+
 def test_types_tell_linked_nodes_from_unlinked(study: Study) -> None:
     rows = {row.name: (row.linked, row.unlinked) for row in details(study).types if row.total}
     assert rows == {"Temporal error": (1, 0), "Scope error": (0, 1)}
@@ -86,7 +164,7 @@ def test_types_tell_linked_nodes_from_unlinked(study: Study) -> None:
 def test_study_without_judgements_has_reasons_and_no_error() -> None:
     found = details(make_study("bare"))
     assert found.dual.verdicts.reason == "no item has a label from both"
-    assert found.dual.overlap.value is None
+    assert found.dual.overlap.reason == "no judge names an incorrect group at a failure node"
     assert curve_of(found.policies) is None
 
 

@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from lseval.domain.chat import ChatReply, ChatRequest, Endpoint, Message, Usage
 from lseval.domain.trajectory import ToolCallRecord, TurnRecord
-from lseval.models import Phase, Study
+from lseval.judging.embedded import STAGE1_NAME, VERSION
+from lseval.models import Phase, Study, Verdict
 from lseval.pipeline.ledger import Ledger
 from lseval.site.selectors.round import round_page_of
 from lseval.site.selectors.shared_words import marked, telling_words
@@ -56,6 +57,7 @@ def test_round_without_a_tied_group_says_so(world: World) -> None:
 
 def test_telling_words_are_long_or_have_a_digit_and_are_not_common() -> None:
     assert telling_words("These Two were with 7 Bridges and a ship") == {"7", "bridges", "ship"}
+    assert telling_words("See [ship](https://www.ships.example/facts), built 1962") == {"ship", "built", "1962"}
 
 
 @pytest.mark.parametrize("text", ["<b>Aldis</b> & co", 'Aldis" onmouseover="x', "</mark><script>Aldis"])
@@ -138,3 +140,11 @@ def test_query_count_does_not_grow_with_the_run(django_assert_num_queries, db) -
             client.get(address)
         counts.append(len(counted))
     assert counts[0] == counts[1]
+
+
+def test_accuracy_of_the_embedded_judge_stands_with_its_verdict(world: World) -> None:
+    assert 'class="small soft accuracy"' not in _page(world)
+    Verdict.objects.filter(group__run=world.run).update(judge=STAGE1_NAME, judge_version=VERSION)
+    page = _page(world)
+    assert f"{STAGE1_NAME}, version {VERSION}" in page
+    assert page.count("was measured on 349 claims that people labelled") == 1

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from lseval.domain.trajectory import ReferenceRecord, ToolCallRecord, TurnRecord
-from lseval.models import AnswerGroup, Judgement, Link, ReferenceLabel, Run, Verdict
+from lseval.models import AnswerGroup, Judgement, Link, ReferenceLabel, Rubric, Run, Verdict
 from lseval.site.selectors.round import PART, observation_of
 from lseval.site.selectors.rounds import OBSERVATION_LIMIT
 from lseval.site.selectors.run import run_of
@@ -316,3 +316,16 @@ def test_why_a_judge_gave_no_opinion_shows(world: World) -> None:
     page = _page(world)
     assert "(no json)" in page
     assert "round cut" in page
+
+
+def test_what_a_model_prepared_names_its_prompt_by_version_and_digest(world: World) -> None:
+    assert "SHA-256 of the prompt" not in _page(world)
+    Rubric.objects.filter(run=world.run).update(origin="reader, prompt rubric.1", prompt_digest="ab12" * 16)
+    Run.objects.filter(pk=world.run.pk).update(
+        grouping_origin="reader, prompt grouping.1", grouping_digest="cd34" * 16
+    )
+    page = _page(world)
+    assert "reader, prompt rubric.1" in page
+    assert ">ab12ab12ab12<" in page
+    assert "reader, prompt grouping.1" in page
+    assert ">cd34cd34cd34<" in page

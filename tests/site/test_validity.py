@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agreement.stats.undefined import Undefined
+from lseval.domain.taxonomy import ErrorType
 from lseval.models import EvaluatedModel, Membership, Role, Study, User
 from lseval.sandbox.models import GroupTruth, InjectedError, RunTruth
 from lseval.site.validity.measuring import (
@@ -217,6 +218,21 @@ def test_command_prints_a_table_and_json(world: World) -> None:
     assert report["runs"] == 1
     assert len(report["verdicts"]["matrix"]) == 3
     assert len(report["nodes"]["confusion"]) == 10
+
+
+def test_command_prints_nodes_and_links_by_type_as_markdown(world: World) -> None:
+    EvaluatedModel.objects.filter(study=world.study).update(settings={"provider": "sandbox"})
+    out = StringIO()
+    call_command("validity", world.study.slug, "--markdown", stdout=out)
+    found = validity_of(world.study).report
+    rows = [line.strip("| ").split(" | ") for line in out.getvalue().splitlines() if line.startswith("| ")]
+    by_name = {row[0]: row for row in rows}
+    for kind in ErrorType:
+        shown, wanted = by_name[kind.display_name], found["nodes"]["by_type"][str(kind)]
+        assert shown[1:3] == [str(wanted["recall"].n), str(wanted["precision"].n)]
+        point = wanted["recall"].point
+        assert shown[3] == "–" if isinstance(point, Undefined) else shown[3].startswith(f"{100 * point:.1f}%")
+    assert f"of {world.study.slug}" in out.getvalue()
 
 
 def test_command_refuses_a_study_of_imported_runs(world: World) -> None:

@@ -24,6 +24,7 @@ from lseval.site.api.asked import Parameter
 from lseval.site.api.rows import address, results_of
 from lseval.site.api.strict import StrictView
 from lseval.site.figures.catalog import FIGURES
+from lseval.site.selectors.process_details import judges_report
 from lseval.site.selectors.report import report_of
 from lseval.site.tables.catalog import TABLES
 from lseval.site.tables.facts import StudyFacts
@@ -51,6 +52,10 @@ REPORTS: Final[dict[str, Report]] = {
     "study": Report(
         "Counts, scores, markers, process, labeling and the newest audit's agreement.",
         lambda study: report_of(study).as_dict(),
+    ),
+    "judges": Report(
+        "How far the two judges of Stage 2 agree, both link policies, and types with and without links.",
+        judges_report,
     ),
     "leaderboard": Report(
         "The models' mean scores with their intervals, by each score.", lambda study: leaderboard_section(study)

@@ -46,7 +46,9 @@ class EvaluatedModelSerializer(_Row):
 class RubricSerializer(_Row):
     class Meta:
         model = Rubric
-        fields: ClassVar = ["required_count", "constraints", "grouping_rule", "required_fields", "origin"]
+        fields: ClassVar = [
+            "required_count", "constraints", "grouping_rule", "required_fields", "origin", "prompt_digest",
+        ]  # fmt: skip
 
 
 class RunSerializer(_Row):
@@ -58,9 +60,9 @@ class RunSerializer(_Row):
         model = Run
         fields: ClassVar = [
             "id", "task", "task_key", "model", "model_name", "final_answer", "rubric", "grouping_method",
-            "source_format", "source_name", "source_digest", "started_at", "imported_at", "input_tokens",
-            "cached_tokens", "output_tokens", "reasoning_tokens", "is_valid_final", "is_premature", "is_final_only",
-            "metadata",
+            "grouping_origin", "grouping_digest", "source_format", "source_name", "source_digest", "started_at",
+            "imported_at", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "is_valid_final",
+            "is_premature", "is_final_only", "metadata",
         ]  # fmt: skip
 
 

@@ -86,6 +86,11 @@ class Comparison:
     models: list[ModelDifference]
     moves: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
+    @property
+    def judges(self) -> list[JudgeName]:
+        """The judges of either side, each once."""
+        return list({(one.name, one.version): one for one in (*self.first_judges, *self.second_judges)}.values())
+
 
 def compare_studies(first: Study, second: Study, how: Resampling | None = None) -> Comparison:
     """Two studies, matched by task key, model name and number of the group, where its text is the same too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from django.db.models import Count, FilteredRelation, Q
 
 from lseval.domain.labels import UNJUDGED, RoundLabel
-from lseval.models import Round, Study
+from lseval.models import FailureNode, Round, Study
 from lseval.site.quantities import Share, heat_of
 
 PAIR_VERDICTS = (RoundLabel.ERROR, RoundLabel.NON_ERROR, RoundLabel.SKIPPED, UNJUDGED)
@@ -17,11 +18,22 @@ PAIR_VERDICTS = (RoundLabel.ERROR, RoundLabel.NON_ERROR, RoundLabel.SKIPPED, UNJ
 
 @dataclass(frozen=True, slots=True)
 class JudgePairs:
-    """How often the two judges said what of the same round: `counts[a, b]`, and how their types compare."""
+    """How often the two judges said what of the same round, and how their types compare.
 
-    counts: Mapping[tuple[str, str], int]
+    `by_task[task, a, b]` counts rounds of a task that A calls a and B calls b.
+    """
+
+    by_task: Mapping[tuple[int, str, str], int]
     same_type: int
     nodes: int
+
+    @property
+    def counts(self) -> Mapping[tuple[str, str], int]:
+        """The same of all tasks: by A's verdict and B's."""
+        found: Counter[tuple[str, str]] = Counter()
+        for (_, a, b), count in self.by_task.items():
+            found[a, b] += count
+        return found
 
     @property
     def judged(self) -> int:
@@ -53,8 +65,8 @@ class JudgePairs:
     @property
     def matrix(self) -> dict[str, Any]:
         """The counts as the confusion matrix component takes them: judge A down, judge B across."""
-        shown = self.verdicts
-        cells = {(a, b): self.counts.get((a, b), 0) for a in shown for b in shown}
+        shown, counts = self.verdicts, self.counts
+        cells = {(a, b): counts.get((a, b), 0) for a in shown for b in shown}
         return {
             "row_title": "Judge A",
             "column_title": "Judge B",
@@ -95,8 +107,16 @@ def verdict_words(verdict: str) -> str:
     return {"error": "Error", "non_error": "No error", "skipped": "Skipped"}.get(verdict, "No opinion")
 
 
-def judge_pair_counts(study: Study) -> dict[tuple[str, str], int]:
-    """How many rounds have each pair of judge A's and judge B's verdicts. One query."""
+def judge_pairs_of(study: Study) -> JudgePairs:
+    """The two judges beside each other. Two queries."""
+    nodes = FailureNode.objects.filter(run__study=study).aggregate(
+        every=Count("id"), agreed=Count("id", filter=Q(is_type_agreed=True))
+    )
+    return JudgePairs(judge_pairs_by_task(study), nodes["agreed"], nodes["every"])
+
+
+def judge_pairs_by_task(study: Study) -> dict[tuple[int, str, str], int]:
+    """How many rounds of a task have each pair of judge A's and judge B's verdicts. One query."""
     rows = (
         Round.objects.filter(run__study=study)
         .annotate(
@@ -104,8 +124,8 @@ def judge_pair_counts(study: Study) -> dict[tuple[str, str], int]:
             b=FilteredRelation("judgements", condition=Q(judgements__judge_role="B")),
         )
         .filter(a__isnull=False, b__isnull=False)
-        .values_list("a__verdict", "b__verdict")
+        .values_list("run__task_id", "a__verdict", "b__verdict")
         .annotate(count=Count("id"))
         .order_by()
     )
-    return {(a, b): count for a, b, count in rows}
+    return {(task, a, b): count for task, a, b, count in rows}

@@ -16,7 +16,7 @@ from lseval.pipeline.stage2 import DEFAULT_LINK_POLICY
 from lseval.site.quantities import Share, heat_of
 from lseval.site.selectors.accounting import Accounting
 from lseval.site.selectors.judges import JudgeName, stage2_judges
-from lseval.site.selectors.pairs import JudgePairs, judge_pair_counts
+from lseval.site.selectors.pairs import JudgePairs, judge_pairs_by_task
 
 EARLY_ROUNDS = (5, 20)
 """The rounds by which Table 2 counts the earliest association."""
@@ -167,7 +167,7 @@ def process_of(study: Study) -> Process:
             for number in EARLY_ROUNDS
         ],
         models=models,
-        pairs=JudgePairs(judge_pair_counts(study), same_type, node_count),
+        pairs=JudgePairs(judge_pairs_by_task(study), same_type, node_count),
         judges=stage2_judges(study),
         link_policy=study.settings.get("link_policy", DEFAULT_LINK_POLICY),
     )

@@ -6,68 +6,24 @@ All of it is computed from the judgements as they are stored; no round is judged
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db.models import Count, Exists, FilteredRelation, OuterRef, Q
 
-from agreement.stats.nominal import cohen_kappa
-from agreement.stats.undefined import Undefined, Value, plain
 from lseval.domain.consensus import LinkPolicy, earliest_association
-from lseval.domain.labels import GroupLabel, RoundLabel
+from lseval.domain.labels import GroupLabel
 from lseval.domain.taxonomy import UNASSIGNED, ErrorType, map_type
 from lseval.models import FailureNode, Judgement, Link, Study
-from lseval.site.quantities import DASH, Share
-from lseval.site.selectors.pairs import JudgePairs
+from lseval.pipeline.stage2 import DEFAULT_LINK_POLICY
+from lseval.site.quantities import Share
+from lseval.site.selectors.dual_agreement import DualAgreement, dual_agreement
+from lseval.site.selectors.judges import stage2_judges
+from lseval.site.selectors.pairs import JudgePairs, judge_pairs_of
 
 EARLY_ROUNDS: Final = (1, 5, 10, 20, 50)
 """The rounds by which the tables count the earliest association."""
-
-_VERDICTS: Final = (RoundLabel.ERROR, RoundLabel.NON_ERROR, RoundLabel.SKIPPED)
-
-
-@dataclass(frozen=True, slots=True)
-class Kappa:
-    """Cohen's kappa of the two judges over `n` units; undefined with a reason."""
-
-    value: Value
-    n: int
-
-    @property
-    def text(self) -> str:
-        """Two decimals, or a dash."""
-        return DASH if isinstance(self.value, Undefined) else f"{self.value:.2f}"
-
-    @property
-    def reason(self) -> str:
-        """Why there is none; empty where there is one."""
-        return self.value.reason if isinstance(self.value, Undefined) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class DualAgreement:
-    """How far the two judges agree, beyond chance where that is asked.
-
-    `verdicts` is over error, no error and skipped, `errors` over rounds that neither skipped, `types` over failure
-    nodes of which both name one of the ten. `overlap` is Jaccard's index of the links: of the (failure node,
-    incorrect group) that a judge names, the share that both name.
-    """
-
-    verdicts: Kappa
-    errors: Kappa
-    types: Kappa
-    overlap: Share
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able numbers."""
-        return {
-            **{
-                f"kappa_{name}": {"value": plain(kappa.value), "n": kappa.n}
-                for name, kappa in (("verdicts", self.verdicts), ("errors", self.errors), ("types", self.types))
-            },
-            "link_overlap": self.overlap.as_dict(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,79 +102,93 @@ def process_details_of(study: Study, pairs: JudgePairs, link_policy: str) -> Pro
     """The details; four queries, whatever the study's size. `pairs` are those of `process_of`."""
     named = _named(study)
     nodes = FailureNode.objects.filter(run__study=study).count()
-    both = sum(judges == len(("A", "B")) for *_, judges in named)
+    by_judges = Counter((row.task, row.judges) for row in named)
     return ProcessDetails(
-        dual=DualAgreement(
-            verdicts=_kappa(pairs.counts, _VERDICTS),
-            errors=_kappa(pairs.counts, _VERDICTS[:2]),
-            types=_type_kappa(study),
-            overlap=Share(both, len(named), "no judge names an incorrect group at a failure node"),
-        ),
+        dual=dual_agreement(pairs.by_task, _types_by_task(study), by_judges),
         policies=[_policy(policy, nodes, named, is_in_force=policy == link_policy) for policy in LinkPolicy],
         types=_types(study),
     )
 
 
-_Named = tuple[int, int, int, int, int]
-"""Run, round, its number, group, and how many of the two judges name the group."""
+def judges_report(study: Study) -> dict[str, Any]:
+    """The details as JSON-able numbers, with the two judges beside each other."""
+    pairs = judge_pairs_of(study)
+    policy = study.settings.get("link_policy", DEFAULT_LINK_POLICY)
+    return {
+        "judges": [judge.as_dict() for judge in stage2_judges(study)],
+        "link_policy": policy,
+        "judge_pairs": pairs.as_dict(),
+        **process_details_of(study, pairs, policy).as_dict(),
+    }
+
+
+class _Named(NamedTuple):
+    """An incorrect group that a judge names at a failure node; `judges` is how many of the two name it."""
+
+    task: int
+    run: int
+    round: int
+    number: int
+    group: int
+    judges: int
 
 
 def _named(study: Study) -> list[_Named]:
-    """The incorrect groups that a judge names at a failure node."""
-    return list(
+    rows = (
         Judgement.groups.through.objects.filter(
             judgement__round__run__study=study,
             judgement__round__failure_node__isnull=False,
             answergroup__verdict__label=GroupLabel.INCORRECT,
         )
         .values_list(
-            "judgement__round__run_id", "judgement__round_id", "judgement__round__number", "answergroup_id"
+            "judgement__round__run__task_id",
+            "judgement__round__run_id",
+            "judgement__round_id",
+            "judgement__round__number",
+            "answergroup_id",
         )
         .annotate(judges=Count("judgement__judge_role", distinct=True))
         .order_by()
     )
+    return [_Named(*row) for row in rows]
 
 
 def _policy(policy: LinkPolicy, nodes: int, named: Iterable[_Named], *, is_in_force: bool) -> PolicyRow:
     least = 2 if policy is LinkPolicy.BOTH else 1
-    kept = [row for row in named if row[4] >= least]
+    kept = [row for row in named if row.judges >= least]
     rounds_of: dict[int, list[int]] = {}
-    for run, _, number, _, _ in kept:
-        rounds_of.setdefault(run, []).append(number)
+    for row in kept:
+        rounds_of.setdefault(row.run, []).append(row.number)
     firsts = (earliest_association(numbers) for numbers in rounds_of.values())
     return PolicyRow(
         policy=policy.value,
         nodes=nodes,
         links=len(kept),
-        linked_nodes=len({row[1] for row in kept}),
-        linked_groups=len({row[3] for row in kept}),
+        linked_nodes=len({row.round for row in kept}),
+        linked_groups=len({row.group for row in kept}),
         firsts=tuple(sorted(first for first in firsts if first is not None)),
         is_in_force=is_in_force,
     )
 
 
-def _kappa(counts: Mapping[tuple[str, str], int], labels: Sequence[str]) -> Kappa:
-    matrix = [[counts.get((str(a), str(b)), 0) for b in labels] for a in labels]
-    return Kappa(cohen_kappa(matrix), sum(map(sum, matrix)))
-
-
-def _type_kappa(study: Study) -> Kappa:
+def _types_by_task(study: Study) -> Counter[tuple[int, str, str]]:
+    """Failure nodes by task and by both judges' types, where both name one of the ten."""
     rows = (
         FailureNode.objects.filter(run__study=study)
         .annotate(
             a=FilteredRelation("round__judgements", condition=Q(round__judgements__judge_role="A")),
             b=FilteredRelation("round__judgements", condition=Q(round__judgements__judge_role="B")),
         )
-        .values_list("a__error_type", "b__error_type")
+        .values_list("run__task_id", "a__error_type", "b__error_type")
         .annotate(count=Count("id"))
         .order_by()
     )
-    found: Counter[tuple[str, str]] = Counter()
-    for said_a, said_b, count in rows:
+    found: Counter[tuple[int, str, str]] = Counter()
+    for task, said_a, said_b, count in rows:
         type_a, type_b = map_type(said_a or ""), map_type(said_b or "")
         if type_a and type_b:
-            found[str(type_a), str(type_b)] += count
-    return _kappa(found, [str(kind) for kind in ErrorType])
+            found[task, str(type_a), str(type_b)] += count
+    return found
 
 
 def _types(study: Study) -> list[TypeRow]:

@@ -17,6 +17,7 @@ from lseval.models import AnswerGroup, Call, Link, Phase, Run, Study, ToolCall
 from lseval.pipeline.judges import STAGE_2_ROLES
 from lseval.pipeline.ledger import messages_of_call
 from lseval.providers.extract.suspicions import gives_orders
+from lseval.site.selectors.judges import JudgeName
 from lseval.site.selectors.rounds import CallShown, RoundShown, TurnShown, rounds_of
 from lseval.site.selectors.shared_words import marked, telling_words
 
@@ -85,6 +86,12 @@ class RoundPage:
     turns: list[TurnMarked]
     group_text: SafeString
     calls: list[CallToJudge]
+
+    @property
+    def verdict_judges(self) -> list[JudgeName]:
+        """Who gave the verdict of the group beside it; empty where there is none."""
+        verdict = getattr(self.group, "verdict", None)
+        return [JudgeName(verdict.judge, verdict.judge_version)] if verdict else []
 
 
 def round_page_of(study: Study, run_id: int, number: int, group: str = "") -> RoundPage:

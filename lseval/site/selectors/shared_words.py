@@ -85,16 +85,18 @@ COMMON: Final = frozenset(
 """Words too frequent to tell anything."""
 
 _WORD: Final = re.compile(r"\w+")
+_ADDRESS: Final = re.compile(r"https?://[^\s)\]>|]+")
 
 
 def telling_words(text: str) -> frozenset[str]:
     """The words of a text that may tell something: of four letters or more and not common, or with a digit.
 
+    Those of addresses are left out: hosts and paths are much the same on all pages of a site.
     Text without blanks between its words, as Chinese has it, is compared in whole runs of signs.
     """
     return frozenset(
         word
-        for found in _WORD.findall(text)
+        for found in _WORD.findall(_ADDRESS.sub(" ", text))
         if (word := found.casefold()) not in COMMON
         and (len(word) >= LEAST_LETTERS or any(sign.isdigit() for sign in word))
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from agreement.presenting.intervals import headline_number, interval_view, value_text
+from agreement.stats.documents import Outside, Table
 from agreement.stats.undefined import Estimate, Undefined, plain
 from lseval.domain.taxonomy import UNASSIGNED, ErrorType
 from lseval.site.validity.measuring import GIVEN_LABELS, NEAR_ROUNDS, NODE_TYPES, TRUE_LABELS, TYPES
@@ -14,6 +15,7 @@ from lseval.site.validity.selectors import Validity
 TYPE_NAMES = {str(kind): kind.display_name for kind in ErrorType} | {UNASSIGNED: "Unassigned"}
 _LABEL_NAMES = {"C": "correct", "I": "incorrect", "U": "unverifiable", "unjudged": "unjudged"}
 _HEAT_STEPS = 9
+_BOTH: Final = ("recall", "precision")
 
 
 def page_of(validity: Validity) -> dict[str, Any]:
@@ -183,6 +185,55 @@ def text_of(slug: str, validity: Validity) -> str:
         f"errors without a link in {earliest['only_planted']:,}",
     ]
     return "\n".join(lines)
+
+
+def tables_of(slug: str, validity: Validity) -> list[Table]:
+    """Failure nodes and links against what was planted: as a whole, then by type."""
+    nodes, links = validity.report["nodes"], validity.report["links"]
+    whole = Table(
+        f"Validity of the failure nodes and links of {slug}",
+        ["What", "Share", "Of"],
+        [
+            [name, *_cells(estimate)]
+            for name, estimate in (
+                ("Precision of failure nodes", nodes["precision"]),
+                ("The same of rounds flagged blindly", nodes["chance"]),
+                ("Recall of planted errors", nodes["recall"]),
+                ("The same of errors that made a group wrong", nodes["recall_of_consequence"]),
+                ("Type right, of the errors found", nodes["type_agreed"]),
+                ("Precision of links", links["precision"]),
+                ("Recall of errors and the groups they made wrong", links["recall"]),
+                ("The same where Stage 1 calls the group incorrect", links["recall_where_incorrect"]),
+            )
+        ],
+        [f"Judged by {Outside('; '.join(judge.text for judge in validity.judges) or 'nobody yet')}."],
+    )
+    by_type = Table(
+        f"Validity by type of {slug}",
+        ["Type", "Planted", "Nodes", "Recall", "Precision", "Recall of links", "Precision of links"],
+        [
+            [
+                TYPE_NAMES[kind],
+                f"{nodes['by_type'][kind]['recall'].n:,}",
+                f"{nodes['by_type'][kind]['precision'].n:,}",
+                *(_cells(found[kind][name])[0] for found in (nodes["by_type"], links["by_type"]) for name in _BOTH),
+            ]
+            for kind in TYPES
+        ],
+        [
+            "Recall is by a node of any type, precision by nodes of that very type. A dash stands where there is "
+            "nothing to take a share of. 95% intervals take tasks as clusters."
+        ],
+    )
+    return [whole, by_type]
+
+
+def _cells(estimate: Estimate) -> list[str]:
+    if isinstance(estimate.point, Undefined):
+        return ["–", f"{estimate.n:,}"]
+    ends = estimate.interval
+    told = "" if isinstance(ends, Undefined) else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
+    return [f"{100 * estimate.point:.1f}%{told}", f"{estimate.n:,}"]
 
 
 def _by_type(by_type: Mapping[str, Mapping[str, Estimate]]) -> list[str]:

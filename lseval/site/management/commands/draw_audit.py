@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from annotation.models import Audit, LabelerRole
-from annotation.sampling import KINDS, PAPER_RESPONSES_PER_TASK, PAPER_TASKS, PAPER_TRAJECTORIES, Plan
-from annotation.services import Drawing, create_audit, free_name, preview_draw, queue_of, seat
+from annotation.sampling import KINDS, Plan
+from annotation.services import Drawing, create_audit, free_name, planned, preview_draw, queue_of, seat
 from lseval.models import Study, User
 from lseval.pipeline.studies import find_study
 
@@ -21,30 +22,24 @@ _KIND_NAMES = {"group": "answer groups", "round": "rounds", "link": "round-group
 class Command(BaseCommand):
     help = (
         "Draw an audit: whole responses by task, model families balanced, and the rounds and links of some of "
-        "their trajectories. The paper's plan is the default; a study that has less gives all it has. The same "
-        "seed draws the same sample from the same runs."
+        "their trajectories. What no option says is as the study's file plans it, else as in the paper; a study "
+        "that has less gives all it has. The same seed draws the same sample from the same runs."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--name", default="", help="the audit's name; default: Audit and the next free number")
         parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help=f"default: {DEFAULT_SEED}")
-        parser.add_argument("--tasks", type=int, default=PAPER_TASKS, help=f"default: {PAPER_TASKS}")
+        parser.add_argument("--tasks", type=int, help="how many tasks are drawn")
+        parser.add_argument("--responses-per-task", type=int, help="how many responses of each")
         parser.add_argument(
-            "--responses-per-task", type=int, default=PAPER_RESPONSES_PER_TASK, help="default: %(default)s"
+            "--h2-tasks", type=int, help="tasks that H2 labels too; a fifth, 1 at least, if none is named"
         )
-        parser.add_argument("--h2-tasks", type=int, help="tasks that H2 labels too; default: a fifth, 1 at least")
-        parser.add_argument(
-            "--trajectories",
-            type=int,
-            default=PAPER_TRAJECTORIES,
-            help="from how many trajectories H1 labels links and rounds; default: %(default)s",
-        )
+        parser.add_argument("--trajectories", type=int, help="from how many H1 labels links and rounds")
         parser.add_argument(
             "--rounds",
             action=argparse.BooleanOptionalAction,
-            default=True,
-            help="whether H1 labels the rounds of those trajectories; default: yes",
+            help="whether H1 labels rounds of trajectories at all",
         )
         for role in (LabelerRole.H1, LabelerRole.H2):
             parser.add_argument(
@@ -54,13 +49,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = find_study(options["study"])
-        plan = Plan(
-            tasks=options["tasks"],
-            responses_per_task=options["responses_per_task"],
-            h2_tasks=options["h2_tasks"],
-            link_trajectories=options["trajectories"],
-            round_trajectories=options["trajectories"] if options["rounds"] else 0,
-        )
+        plan = _plan(study, options)
         labelers = {role: _people(options[role.lower()]) for role in (LabelerRole.H1, LabelerRole.H2)}
         drawing = preview_draw(study, plan, options["seed"])
         self._print(drawing)
@@ -97,6 +86,19 @@ class Command(BaseCommand):
                 f"{_KIND_NAMES[kind]:<20}" + "".join(f"{found[kind]:>8}" for found in counts.values())
             )
         self.stdout.write(f"{'all':<20}" + "".join(f"{sum(found.values()):>8}" for found in counts.values()))
+
+
+def _plan(study: Study, options: dict[str, Any]) -> Plan:
+    """The study's plan, with what the options say in its place."""
+    plan = planned(study)
+    asked = {name: options[name] for name in ("tasks", "responses_per_task", "h2_tasks")}
+    if options["trajectories"] is not None:
+        asked |= {"link_trajectories": options["trajectories"]}
+        asked |= {"round_trajectories": options["trajectories"] if plan.round_trajectories else 0}
+    plan = replace(plan, **{name: value for name, value in asked.items() if value is not None})
+    if options["rounds"] is None:
+        return plan
+    return replace(plan, round_trajectories=plan.link_trajectories if options["rounds"] else 0)
 
 
 @transaction.atomic

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from agreement.stats.documents import as_markdown
 from agreement.stats.undefined import plain
 from lseval.errors import LsevalError
 from lseval.pipeline.studies import find_study
 from lseval.sandbox.truth import record_truth
-from lseval.site.validity.presenting import text_of
+from lseval.site.validity.presenting import tables_of, text_of
 from lseval.site.validity.selectors import validity_of
 
 
@@ -23,7 +24,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print one JSON object")
+        form.add_argument("--markdown", action="store_true", help="print nodes and links as Markdown tables")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -50,5 +53,8 @@ class Command(BaseCommand):
                     }
                 )
             )
+            return
+        if options["markdown"]:
+            self.stdout.write("\n\n".join(as_markdown(table) for table in tables_of(study.slug, found)))
             return
         self.stdout.write(text_of(study.slug, found))

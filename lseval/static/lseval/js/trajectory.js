@@ -6,6 +6,7 @@ const bar = root?.querySelector(".steps");
 const LEAST_LETTERS = 4;
 const MOST_RANGES = 3000;
 const WORD = /[\p{L}\p{N}_]+/gu;
+const ADDRESS = /https?:\/\/[^\s)\]>|]+/g;
 
 let group = null;
 
@@ -97,7 +98,7 @@ function paint() {
 
 function telling(text, leftOut) {
   const found = new Set();
-  for (const [word] of text.matchAll(WORD)) {
+  for (const [word] of text.replace(ADDRESS, " ").matchAll(WORD)) {
     const folded = word.toLowerCase();
     if ((folded.length >= LEAST_LETTERS || /\p{N}/u.test(folded)) && !leftOut.has(folded)) found.add(folded);
   }
