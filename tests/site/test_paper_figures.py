@@ -17,11 +17,11 @@ from agreement.stats.report import groups_report
 from lseval.domain.controls import Controls
 from lseval.domain.scoring import Mean
 from lseval.domain.trajectory import TOOLS
+from lseval.models import Study
 from lseval.pipeline.costs import CostRow, Costs, Spent
 from lseval.site.figures import process as process_figures
 from lseval.site.quantities import Average, LabelCounts, Share, fixed
 from lseval.site.selectors.accounting import Accounting
-from lseval.site.selectors.pairs import JudgePairs
 from lseval.site.selectors.process import ModelProcess, Process
 from lseval.site.selectors.report import Markers
 from lseval.site.selectors.scores import ModelRow
@@ -54,6 +54,7 @@ def _process(paper: dict[str, Any], models: list[ModelProcess] | None = None) ->
     """The paper's study. 395 and 754 of 850 runs are what gives 46.5% and 88.7%: 46.47 and 88.71."""
     table, figure, whole = paper["table_2"], paper["figure_a3"], paper["inventory"]
     return Process(
+        study=Study(),
         accounting=Accounting(
             pre_skipped=figure["pre_skipped"],
             error=table["flagged"],
@@ -72,7 +73,7 @@ def _process(paper: dict[str, Any], models: list[ModelProcess] | None = None) ->
         runs_with_link=table["runs_with_link"],
         earliest=[(5, Share(395, 850)), (20, Share(754, 850))],
         models=models or [],
-        pairs=JudgePairs({}, 0, 0),
+        same_type=0,
         judges=[],
         link_policy="both",
     )

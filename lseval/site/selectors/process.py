@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q
@@ -68,10 +69,14 @@ class ModelProcess:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Process:
-    """Stage 2 of a study. The shares of the earliest association are of the runs with a link."""
+    """Stage 2 of a study. The shares of the earliest association are of the runs with a link.
 
+    `same_type` counts the failure nodes of which both judges name the same type.
+    """
+
+    study: Study
     accounting: Accounting
     skip_reasons: list[tuple[str, str, Share]]
     nodes: int
@@ -85,9 +90,14 @@ class Process:
     runs_with_link: int
     earliest: list[tuple[int, Share]]
     models: list[ModelProcess]
-    pairs: JudgePairs
+    same_type: int
     judges: list[JudgeName]
     link_policy: str
+
+    @cached_property
+    def pairs(self) -> JudgePairs:
+        """The two judges beside each other; read from the database when it is asked for, since few pages do."""
+        return JudgePairs(judge_pairs_by_task(self.study), self.same_type, self.nodes)
 
     @property
     def unlinked_nodes(self) -> int:
@@ -149,11 +159,11 @@ def process_of(study: Study) -> Process:
         .order_by()
         .values_list("first", flat=True)
     )
-    node_count = sum(model.nodes for model in models)
     return Process(
+        study=study,
         accounting=_accounting(count for counts in rounds.values() for count in counts.items()),
         skip_reasons=_skip_reasons(rounds),
-        nodes=node_count,
+        nodes=sum(model.nodes for model in models),
         linked_nodes=sum(model.linked_nodes for model in models),
         unassigned=sum(model.unassigned for model in models),
         links=sum(found["links"] for found in links.values()),
@@ -167,7 +177,7 @@ def process_of(study: Study) -> Process:
             for number in EARLY_ROUNDS
         ],
         models=models,
-        pairs=JudgePairs(judge_pairs_by_task(study), same_type, node_count),
+        same_type=same_type,
         judges=stage2_judges(study),
         link_policy=study.settings.get("link_policy", DEFAULT_LINK_POLICY),
     )

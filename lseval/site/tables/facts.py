@@ -106,7 +106,7 @@ class StudyFacts:
         return score_intervals(self.runs, self.how)
 
     @cached_property
-    def activity(self) -> dict[int, Activity]:
+    def activity(self) -> Mapping[int, Activity]:
         """What the models did. Five queries."""
         return activity_of(self.study)
 
