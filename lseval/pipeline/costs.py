@@ -95,7 +95,7 @@ class Costs:
 
 
 def costs_of(study: Study) -> Costs:
-    """The study's costs so far; three queries. Fetches of pages cost nothing and are left out."""
+    """The study's costs so far; four queries. Fetches of pages cost nothing and are left out."""
     worked = _worked(study)
     names = dict(study.models.values_list("pk", "name"))
     by_phase, by_model, by_judge, by_kind = (defaultdict[str, Spent](Spent) for _ in range(4))
@@ -111,7 +111,7 @@ def costs_of(study: Study) -> Costs:
         phases=[
             CostRow(phase.label, by_phase.get(phase.value, Spent()), worked.get(phase.value)) for phase in Phase
         ],
-        models=_named(by_model),
+        models=_named(by_model, _worked_for_models(study)),
         judges=_named(by_judge),
         kinds=_named(by_kind),
     )
@@ -137,8 +137,8 @@ def total_of(parts: Iterable[Spent]) -> Spent:
     return whole
 
 
-def _named(found: Mapping[str, Spent]) -> list[CostRow]:
-    return [CostRow(name, found[name]) for name in sorted(found)]
+def _named(found: Mapping[str, Spent], worked: Mapping[str, float] | None = None) -> list[CostRow]:
+    return [CostRow(name, found[name], (worked or {}).get(name)) for name in sorted(found)]
 
 
 def _grouped(calls: Any, *keys: str) -> dict[tuple[Any, ...], Spent]:
@@ -177,6 +177,12 @@ def _worked(study: Study) -> dict[str, float]:
     """Seconds that workers spent, by phase, for the phases that had jobs."""
     rows = Job.objects.filter(study=study, claim__gt=0).values("kind").annotate(worked=Sum("worked_s")).order_by()
     return {PHASE_OF[JobKind(row["kind"])].value: row["worked"] for row in rows}
+
+
+def _worked_for_models(study: Study) -> dict[str, float]:
+    """Seconds that workers spent on collecting, by the evaluated model's name."""
+    jobs = Job.objects.filter(study=study, claim__gt=0, kind=JobKind.COLLECT)
+    return dict(jobs.values_list("model__name").annotate(worked=Sum("worked_s")).order_by())
 
 
 def _text(amount: Decimal) -> str:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 _PAGES = {
     "collection": 10,
-    "costs": 6,
+    "costs": 7,
     "evaluation": 9,
     "import_runs": 3,
     "compare": 5,

@@ -254,7 +254,7 @@ def test_undefined_is_shown_with_its_reason() -> None:
 
 
 # Session, user, study with role; then what the part's tables and figures are made of.
-_QUERIES = {"outcome": 26, "process": 23, "people": 5, "setup": 8}
+_QUERIES = {"outcome": 26, "process": 23, "people": 5, "setup": 9}
 
 
 @pytest.mark.parametrize("part", PARTS)
