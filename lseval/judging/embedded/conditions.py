@@ -103,7 +103,9 @@ def _outside_limits(
     for limit in limits(condition):
         topic = limit.topic - known or limit.topic
         kind = TIME if limit.kind == "year" else FEATURE
-        stated = [(claim, value) for claim, value in _own(limit, claims) if not _is_of_another(claim, topic)]
+        every = list(_own(limit, claims))
+        stated = [(claim, value) for claim, value in every if not _is_of_another(claim, topic)]
+        others = {value for claim, value in every if _is_of_another(claim, topic)}
         own = _nearest([(len(topic & _words(claim)), claim.text, value) for claim, value in stated])
         own = own or _only_plain(limit, stated)
         if own and not any(limit.allows(value) for _, value in own):
@@ -115,7 +117,7 @@ def _outside_limits(
                 (len(topic & forms), (page, passage, said), value)
                 for page, index in enumerate(indexes)
                 for passage, forms, said, value in _told(limit, index, claims)
-                if 2 * len(topic & forms) >= len(topic)
+                if 2 * len(topic & forms) >= len(topic) and value not in others
             ]
         )
         if told and not any(limit.allows(value) for _, value in told):
