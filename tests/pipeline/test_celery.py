@@ -93,6 +93,7 @@ def check(installation: Installation, slug: str, asked: list[bytes], most_repeat
 def test_worker_broker_and_database_die_in_turn_and_every_cell_ends_once(
     installation: Installation, broker: Broker
 ) -> None:
+    """K07, K09."""
     with BadLLM(slowly) as llm:
         installation.make_study(llm.base_url, slug="celery", tasks=TASKS)
         enqueue(installation, "celery")
@@ -119,6 +120,7 @@ def test_worker_broker_and_database_die_in_turn_and_every_cell_ends_once(
 
 
 def test_a_killed_child_of_the_pool_has_its_job_done_again(installation: Installation, broker: Broker) -> None:
+    """K01."""
     with BadLLM(slowly) as llm:
         installation.make_study(llm.base_url, slug="child", tasks=TASKS)
         enqueue(installation, "child")
@@ -139,6 +141,8 @@ def test_a_killed_child_of_the_pool_has_its_job_done_again(installation: Install
 def test_a_job_that_kills_its_child_is_parked_and_the_rest_finish(
     installation: Installation, broker: Broker
 ) -> None:
+    """K06."""
+
     def choose(request: SeenRequest) -> Behaviour:
         messages = request.json()["messages"]
         question = next(message["content"] for message in messages if message["role"] == "user")
@@ -160,6 +164,7 @@ def test_a_job_that_kills_its_child_is_parked_and_the_rest_finish(
 def test_a_broker_that_is_down_costs_seconds_and_the_sweeper_sends_later_once(
     installation: Installation, broker: Broker
 ) -> None:
+    """K03."""
     installation.make_study("http://127.0.0.1:9/v1", slug="down", tasks=TASKS)
     told = installation.manage(
         "shell",
@@ -179,6 +184,7 @@ def test_a_broker_that_is_down_costs_seconds_and_the_sweeper_sends_later_once(
 
 
 def test_nothing_is_sent_when_the_transaction_rolls_back(installation: Installation, broker: Broker) -> None:
+    """K04."""
     installation.make_study("http://127.0.0.1:9/v1", slug="rolled", tasks=1)
     code = """
 from django.db import transaction
@@ -203,6 +209,7 @@ print(len(published))
 
 
 def test_messages_of_other_releases_are_taken(installation: Installation, broker: Broker) -> None:
+    """K08."""
     with BadLLM(slowly) as llm:
         installation.make_study(llm.base_url, slug="old", tasks=3)
         code = """

@@ -89,6 +89,7 @@ def test_ctrl_c_ends_in_good_order_and_leaves_nothing_held(installation: Install
 
 
 def test_postgresql_restarted_in_the_middle_loses_and_doubles_nothing(installation: Installation) -> None:
+    """K07."""
     with BadLLM(slowly) as llm:
         installation.make_study(llm.base_url, slug="restarted", tasks=8)
         process = installation.start("collect", "restarted", "--threads", "4", log="restarted.log")
@@ -105,6 +106,7 @@ def test_postgresql_restarted_in_the_middle_loses_and_doubles_nothing(installati
 
 
 def test_a_job_that_crashes_its_process_is_parked_and_the_rest_finish(installation: Installation) -> None:
+    """K06."""
     with BadLLM(slowly) as llm:
         installation.make_study(llm.base_url, slug="crashing", tasks=5)
         installation.environ["LSEVAL_PRETEND_CRASH"] = "number 2"

@@ -133,6 +133,7 @@ def test_a_claim_holds_as_long_as_its_heart_beats() -> None:
 
 
 def test_a_worker_of_this_machine_that_has_ended_loses_its_claims_at_once() -> None:
+    """K09."""
     jobs.enqueue_collection(make_cells(2, 1))
     gone, held = claimed(), claimed()
     Job.objects.filter(pk=gone.job_id).update(claimed_by=f"{here()}1@999999999|7")  # no process started then
@@ -158,6 +159,7 @@ def gone(above: str) -> str:
 
 
 def test_a_job_that_takes_its_worker_down_three_times_in_a_row_is_parked() -> None:
+    """K06."""
     alive = worker_name().split("|")[1]
     jobs.enqueue_collection(make_cells(1, 1))
     for time in range(3):
@@ -201,6 +203,7 @@ def test_parked_and_failed_jobs_wait_again_when_somebody_says_so() -> None:
 
 
 def test_a_delay_is_kept_in_the_database() -> None:
+    """K11."""
     study = make_cells(1, 1)
     jobs.enqueue_collection(study)
     jobs.defer(claimed(), 86_400, "rate_limited", "tomorrow")
@@ -211,6 +214,7 @@ def test_a_delay_is_kept_in_the_database() -> None:
 
 
 def test_an_error_text_with_nul_is_kept() -> None:
+    """K10."""
     jobs.enqueue_collection(make_cells(1, 1))
     jobs.fail(claimed(), "unexpected_error", "broken\0 text\ud83d")
     assert Job.objects.get().error_message == "broken\ufffd text\ufffd"

@@ -118,6 +118,7 @@ def test_attempts_are_numbered_on_over_ledgers() -> None:
 
 
 def test_an_error_text_with_nul_and_half_a_surrogate_is_kept() -> None:
+    """K10."""
     with pytest.raises(AccessRefusedError):
         ledger_of(make_study()).chat(Transport(AccessRefusedError("no\0 k\ud83dey")))(request_of())
     assert Call.objects.get().error_message == "no\ufffd k\ufffdey"

@@ -49,6 +49,7 @@ def check(url: str, *addresses: str, allowed: Allowed | None = None) -> tuple[st
     ],
 )
 def test_host_that_is_not_on_the_public_internet_is_blocked(host: str) -> None:
+    """S01, S02, S03, S11."""
     # The names would resolve to a public address, so only their being local ones blocks them.
     with pytest.raises(BlockedAddressError):
         check(f"http://{host}/", "93.184.216.34")
@@ -69,12 +70,14 @@ def test_public_address_is_dialled_as_it_is(host: str, dialled: str) -> None:
 
 @pytest.mark.parametrize("hidden", ["10.0.0.5", "::1", "::ffff:10.0.0.5", "fd00::1", "not an address"])
 def test_one_address_that_is_not_public_refuses_the_whole_host(hidden: str) -> None:
+    """S04."""
     with pytest.raises(BlockedAddressError, match=r"mixed\.example leads to"):
         check("https://mixed.example/", "93.184.216.34", hidden)
 
 
 @pytest.mark.parametrize("port", [0, 22, 25, 6379, 8080, 65535])
 def test_only_web_ports_are_dialled(port: int) -> None:
+    """S10."""
     with pytest.raises(BlockedAddressError, match=f"Port {port}"):
         check(f"http://good.example:{port}/", "93.184.216.34")
 
@@ -135,6 +138,7 @@ def test_both_web_ports_are_fine_with_either_scheme(url: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_told_apart_from_what_is_blocked(url: str) -> None:
+    """S07, S09, S10."""
     with pytest.raises(BadAddressError):
         check(url, "93.184.216.34")
 

@@ -38,6 +38,7 @@ def test_child_reads_as_this_process_does(extractor: Extractor) -> None:
 
 
 def test_pdf_that_never_ends_is_given_up_and_the_next_page_is_read(extractor: Extractor) -> None:
+    """R10."""
     assert extractor(html(ARTICLE), "text/html").outcome == "ok"
     (child,) = [held._process for held in extractor._idle]
     began = time.monotonic()
@@ -49,6 +50,7 @@ def test_pdf_that_never_ends_is_given_up_and_the_next_page_is_read(extractor: Ex
 
 
 def test_wall_time_is_kept_where_no_cpu_is_used() -> None:
+    """R10."""
     extractor = Extractor(ExtractLimits(cpu_s=60, wall_s=1.0), processes=1)
     try:
         extractor(b"words", "text/plain")
@@ -63,6 +65,7 @@ def test_wall_time_is_kept_where_no_cpu_is_used() -> None:
 
 
 def test_page_that_needs_too_much_memory_is_given_up() -> None:
+    """R10."""
     extractor = Extractor(ExtractLimits(memory_bytes=150 << 20, cpu_s=60, wall_s=60), processes=1)
     try:
         assert extractor(html(ARTICLE), "text/html").outcome == "ok"
@@ -125,6 +128,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def test_sanitiser_does_not_hang_on_deep_markup(extractor: Extractor) -> None:
+    """R12."""
     extractor(b"words", "text/plain")
     began = time.monotonic()
     assert extractor.sanitised(html("<div>" * 200_000), "text/html", 2.0) == ""

@@ -15,6 +15,7 @@ OTHER = "151.101.1.69"
     "host", ["2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "[::ffff:127.0.0.1]", "①②⑦.⓪.⓪.①", "127.0.0.1"]
 )
 def test_no_packet_is_sent_to_a_hidden_loopback_address(host: str) -> None:
+    """S01, S02, S03."""
     with BadWeb({"/": html(TEXT)}) as web:
         net = PublicWeb({}, {"127.0.0.1": web, "0.0.0.0": web, "::ffff:7f00:1": web})
         page = net.fetcher()(f"http://{host}/")
@@ -23,6 +24,7 @@ def test_no_packet_is_sent_to_a_hidden_loopback_address(host: str) -> None:
 
 
 def test_name_with_a_private_address_among_public_ones_is_refused_whole() -> None:
+    """S04."""
     with BadWeb({"/": html(TEXT)}) as web:
         net = PublicWeb({"mixed.example": [[PUBLIC, "10.0.0.5"]]}, {PUBLIC: web})
         page = net.fetcher()("http://mixed.example/")
@@ -30,6 +32,7 @@ def test_name_with_a_private_address_among_public_ones_is_refused_whole() -> Non
 
 
 def test_checked_address_is_the_one_dialled_though_the_name_changes_its_mind() -> None:
+    """S05."""
     with BadWeb({"/": html(TEXT)}) as public, BadWeb({"/": html("secret")}) as inside:
         net = PublicWeb({"rebind.example": [[PUBLIC], ["127.0.0.1"]]}, {PUBLIC: public, "127.0.0.1": inside})
         fetch = net.fetcher()
@@ -43,6 +46,7 @@ def test_checked_address_is_the_one_dialled_though_the_name_changes_its_mind() -
 
 @pytest.mark.parametrize("hop", [1, 2, 3, 4, 5])
 def test_every_hop_is_checked_again(hop: int) -> None:
+    """S06."""
     pages = {f"/{number}": redirect(f"/{number + 1}") for number in range(1, hop)}
     pages[f"/{hop}"] = redirect("http://169.254.169.254/latest/meta-data/")
     with BadWeb(pages) as web:
@@ -55,6 +59,7 @@ def test_every_hop_is_checked_again(hop: int) -> None:
 
 
 def test_redirect_to_a_name_that_leads_inside_is_blocked() -> None:
+    """S06."""
     with BadWeb({"/": redirect("http://inside.example/")}) as web:
         net = PublicWeb({"good.example": [[PUBLIC]], "inside.example": [["192.168.0.1"]]}, {PUBLIC: web})
         page = net.fetcher()("http://good.example/")
@@ -75,6 +80,7 @@ def test_redirect_to_a_name_that_leads_inside_is_blocked() -> None:
     ],
 )
 def test_redirect_to_what_is_no_web_address_is_an_outcome(location: str) -> None:
+    """S07."""
     with BadWeb({"/": redirect(location), "/next": html(TEXT)}) as web:
         fetch = fetcher(web)
         page = fetch(f"{web.origin}/")
@@ -97,6 +103,7 @@ def test_redirects_are_followed_up_to_five() -> None:
 
 
 def test_no_cookie_is_ever_sent() -> None:
+    """S13."""
     pages = {
         "/set": html(TEXT, ("Set-Cookie", "id=1; Path=/")),
         "/hop": redirect("/set"),
@@ -113,6 +120,8 @@ def test_no_cookie_is_ever_sent() -> None:
 
 
 def test_meta_refresh_goes_through_the_same_guard_once() -> None:
+    """R17."""
+
     def leads_to(url: str) -> object:
         return html("", head=f'<meta http-equiv="refresh" content="0; url={url}">')
 
@@ -136,6 +145,7 @@ def test_meta_refresh_goes_through_the_same_guard_once() -> None:
 
 
 def test_one_name_in_two_spellings_is_one_host() -> None:
+    """U01."""
     with BadWeb({"/": html(TEXT)}) as web:
         net = PublicWeb({"xn--bcher-kva.example": [[PUBLIC]]}, {PUBLIC: web})
         fetch = net.fetcher()
@@ -154,6 +164,7 @@ def test_next_address_is_tried_where_one_does_not_answer() -> None:
 
 
 def test_archived_copy_is_fetched_as_given_and_flagged() -> None:
+    """U04."""
     url = "http://web.archive.org/web/2023/http://ferries.example/aldis"
     with BadWeb({"/web/2023/http://ferries.example/aldis": html(TEXT)}) as web:
         net = PublicWeb({"web.archive.org": [[PUBLIC]]}, {PUBLIC: web})

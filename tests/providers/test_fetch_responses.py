@@ -69,6 +69,7 @@ def packed(body: bytes, *codings: str) -> Behaviour:
     ],
 )
 def test_status_is_an_outcome_and_its_body_no_evidence(code: int, outcome: str) -> None:
+    """R15, R19."""
     page = fetched(status(code))
     assert (page.outcome, page.status, page.text) == (outcome, code, "")
     assert page.detail
@@ -89,6 +90,7 @@ def test_a_page_that_comes_is_kept_whole() -> None:
 
 
 def test_nobody_home_is_unavailable() -> None:
+    """R19."""
     with BadWeb() as web:
         fetch, url = fetcher(web), f"{web.origin}/"
     page = fetch(url)
@@ -114,6 +116,7 @@ def test_nobody_home_is_unavailable() -> None:
     ],
 )
 def test_what_is_no_proper_reply_is_a_typed_outcome(behaviour: Behaviour, outcome: str) -> None:
+    """R05."""
     page = fetched(behaviour, SMALL)
     assert (page.outcome, page.text) == (outcome, "")
     assert page.detail
@@ -128,6 +131,7 @@ def test_what_is_no_proper_reply_is_a_typed_outcome(behaviour: Behaviour, outcom
     ],
 )
 def test_body_that_ends_early_is_truncated_and_what_came_is_flagged(behaviour: Behaviour) -> None:
+    """R05."""
     page = fetched(behaviour)
     assert page.outcome == "truncated"
     assert "partial" in page.flags
@@ -136,6 +140,7 @@ def test_body_that_ends_early_is_truncated_and_what_came_is_flagged(behaviour: B
 
 @pytest.mark.parametrize("pause_s", [0.05, 0.5])
 def test_deadline_holds_against_a_trickle(pause_s: float) -> None:
+    """R04."""
     began = time.monotonic()
     page = fetched(trickle(pause_s=pause_s), FetchLimits(total_s=1.2))
     assert page.outcome == "timeout"
@@ -144,6 +149,7 @@ def test_deadline_holds_against_a_trickle(pause_s: float) -> None:
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nX-Slow: "])
 def test_deadline_holds_against_headers_that_never_end(head: bytes) -> None:
+    """R04, R05."""
     page = fetched(trickle(head, 0.05), FetchLimits(total_s=0.8))
     assert (page.outcome, page.status, page.text) == ("timeout", 0, "")
 
@@ -163,6 +169,7 @@ def test_deadline_covers_all_hops_together() -> None:
 
 
 def test_endless_body_stops_at_the_cap_and_the_part_is_flagged() -> None:
+    """R03."""
     page = fetched(endless(), SMALL)
     assert page.outcome == "too_large"
     assert "partial" in page.flags
@@ -203,6 +210,7 @@ def test_known_codings_are_undone(body: bytes, codings: list[str]) -> None:
     ],
 )
 def test_undecodable_bytes_are_never_shown_as_text(body: bytes, codings: list[str]) -> None:
+    """R02."""
     page = fetched(packed(body, *codings))
     assert (page.outcome, page.text) == ("undecodable", "")
     assert page.detail
@@ -236,6 +244,7 @@ print(json.dumps({"grown": (peak_kb() - before) * 1024, "outcome": page.outcome,
     ids=["gzip", "gzip twice", "deflate"],
 )
 def test_bomb_stops_at_the_cap_and_takes_no_more_memory(body: bytes, codings: str) -> None:
+    """R01."""
     cap = 10 << 20
     assert len(body) < 60_000
     with BadWeb({"/small": html(TEXT), "/bomb": packed(body, codings)}) as web:
@@ -266,6 +275,7 @@ def _secure_page(web: BadWeb, name: str, trusted: trustme.CA | None):
 
 
 def test_tls_is_verified_and_there_is_no_way_round_it(authority: trustme.CA) -> None:
+    """R20."""
     with BadWeb({"/": html(TEXT)}, authority=authority) as web:
         trusted = _secure_page(web, "good.test", authority)
         assert (trusted.outcome, trusted.text) == ("ok", TEXT)
@@ -277,6 +287,7 @@ def test_tls_is_verified_and_there_is_no_way_round_it(authority: trustme.CA) -> 
 
 
 def test_expired_certificate_is_refused() -> None:
+    """R20."""
     authority = trustme.CA()
     web = BadWeb({"/": html(TEXT)})
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
