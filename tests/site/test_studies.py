@@ -151,12 +151,12 @@ def test_home_asks_the_database_as_often_for_many_runs_as_for_few(world: World, 
     client = signed_in(world.lead)
     address = reverse("study_home", args=["s1"])
     # Session, user, study with role; 7 counts, runs and labels, judges, 9 of Stage 2, 11 of the audits.
-    with django_assert_num_queries(38):
+    with django_assert_num_queries(37):
         client.get(address)
     for number in range(10):
         run = make_run(world.study, f"x{number}", f"y{number}")
         give_verdict(run, "C", "I")
-    with django_assert_num_queries(38):
+    with django_assert_num_queries(37):
         client.get(address)
 
 
