@@ -150,7 +150,7 @@ def test_home_with_everything_labeled_asks_for_nothing(world: World) -> None:
 def test_home_asks_the_database_as_often_for_many_runs_as_for_few(world: World, django_assert_num_queries) -> None:
     client = signed_in(world.lead)
     address = reverse("study_home", args=["s1"])
-    # Session, user, study with role; 7 counts, runs and labels, judges, 9 of Stage 2, 11 of the audits.
+    # Session, user, study with role; 7 counts, runs and labels, judges, 8 of Stage 2, 11 of the audits.
     with django_assert_num_queries(37):
         client.get(address)
     for number in range(10):
