@@ -31,6 +31,10 @@ slot.queue_id = %(queue)s AND slot.status = 'open' AND slot.stage = %(stage)s AN
       AND earlier.run_id = slot.run_id AND earlier.stage < slot.stage))
 """
 
+_IS_FREE: Final = """NOT EXISTS (
+      SELECT FROM annotation_lease lease
+      WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp())"""
+
 _IS_BEGUN: Final = """{}.run_id IN (
     SELECT other.run_id FROM annotation_seat other
     WHERE other.queue_id = %(queue)s AND other.user_id <> %(user)s AND other.run_id IS NOT NULL)"""
@@ -42,9 +46,7 @@ SELECT place.run_id, {_IS_BEGUN.format("place")}
 FROM unnest(%(runs)s::bigint[]) WITH ORDINALITY AS place (run_id, number)
 WHERE EXISTS (
     SELECT FROM annotation_slot slot
-    WHERE {_MAY_BE_SERVED} AND slot.run_id = place.run_id AND NOT EXISTS (
-        SELECT FROM annotation_lease lease
-        WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp()))
+    WHERE {_MAY_BE_SERVED} AND slot.run_id = place.run_id AND {_IS_FREE})
 ORDER BY place.number
 """)  # noqa: S608 - put together from the constants above
 
@@ -58,10 +60,7 @@ def _free(runs: str, condition: str = "true") -> str:
     return f"""
 SELECT {_SLOT}
 FROM annotation_slot slot
-WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY({runs}) AND {condition}
-  AND NOT EXISTS (
-      SELECT FROM annotation_lease lease
-      WHERE lease.slot_id = slot.id AND lease.expires_at > statement_timestamp())
+WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY({runs}) AND {condition} AND {_IS_FREE}
 ORDER BY array_position({runs}, slot.run_id), slot.position
 LIMIT 1
 """  # noqa: S608 - put together from constants of this file

@@ -14,7 +14,7 @@ from django.db import connection
 
 from lseval.domain.web import FetchedPage, Hop
 from lseval.errors import InputError
-from lseval.models import Call, Page, PageContent, PageSource, Phase, Verdict
+from lseval.models import Call, Page, PageContent, PageSource, Phase, Run, Study, Verdict
 from lseval.pipeline.cited_pages import cited_in_vain, cited_without_snapshot, fetch_citations, fetches_citations
 from lseval.pipeline.evaluation import evaluate
 from lseval.pipeline.prepared import fetch_all
@@ -216,6 +216,23 @@ def test_one_process_fetches_a_page_once_for_all_its_threads() -> None:
     assert pages.asked == [URL]
 
 
+def good_and_bad() -> dict:
+    """What a server has at the addresses that `citing_both_pages` cites: a page that bears out, and none."""
+    return {"/good": html("<p>Lake Aldis ferry opened in 1962. It is a ferry.</p>"), "/bad": status(503)}
+
+
+def citing_both_pages(web: BadWeb) -> tuple[Study, Run]:
+    """A study that fetches its citations, with a run of two groups that cite a page of the server each."""
+    study = make_study()
+    study.settings = {"fetch": {"citations": True}, "providers": {"allow": [web.origin]}}
+    study.save()
+    answer = (
+        "1. Lake Aldis ferry: opened in 1962 [1]\n2. Lake Borun ferry: opened in 1971 [2]\n\n"
+        f"Sources\n[1] {web.origin}/good\n[2] {web.origin}/bad\n"
+    )
+    return study, make_run(study, answer=answer, pages=())
+
+
 class TestCitedPages:
     def test_only_cited_pages_without_evidence_are_fetched(self) -> None:
         study = make_study()
@@ -243,16 +260,8 @@ class TestCitedPages:
         assert not fetches_citations(study)
 
     def test_stage1_judges_by_the_fetched_page_and_calls_the_unread_one_unverifiable(self) -> None:
-        pages = {"/good": html("<p>Lake Aldis ferry opened in 1962. It is a ferry.</p>"), "/bad": status(503)}
-        with BadWeb(pages) as web:
-            study = make_study()
-            study.settings = {"fetch": {"citations": True}, "providers": {"allow": [web.origin]}}
-            study.save()
-            answer = (
-                "1. Lake Aldis ferry: opened in 1962 [1]\n2. Lake Borun ferry: opened in 1971 [2]\n\n"
-                f"Sources\n[1] {web.origin}/good\n[2] {web.origin}/bad\n"
-            )
-            run = make_run(study, answer=answer, pages=())
+        with BadWeb(good_and_bad()) as web:
+            study, run = citing_both_pages(web)
             urls = cited_without_snapshot(study)
             assert fetch_citations(study, urls, threads=1) == {"ok": 1, "unavailable": 1}
             evaluate(study, ("1",))
@@ -264,16 +273,8 @@ class TestCitedPages:
         assert {page.outcome for page in pages_by_key(run).values()} == {"ok"}
 
     def test_a_run_that_is_verified_by_itself_has_its_citations_fetched_once(self) -> None:
-        pages = {"/good": html("<p>Lake Aldis ferry opened in 1962. It is a ferry.</p>"), "/bad": status(503)}
-        with BadWeb(pages) as web:
-            study = make_study()
-            study.settings = {"fetch": {"citations": True}, "providers": {"allow": [web.origin]}}
-            study.save()
-            answer = (
-                "1. Lake Aldis ferry: opened in 1962 [1]\n2. Lake Borun ferry: opened in 1971 [2]\n\n"
-                f"Sources\n[1] {web.origin}/good\n[2] {web.origin}/bad\n"
-            )
-            run = make_run(study, answer=answer, pages=())
+        with BadWeb(good_and_bad()) as web:
+            _, run = citing_both_pages(web)
             for _ in range(2):
                 assert verify_run(run.pk) == {"C": 1, "U": 1}
                 assert len(web.requests) == 2

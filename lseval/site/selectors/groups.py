@@ -10,12 +10,11 @@ from typing import Any, Final
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch
-from django.db.models.functions import Length
 from django.utils.safestring import SafeString
 
-from lseval.domain.labels import PageOutcome
 from lseval.domain.page_words import outcome_words
 from lseval.models import AnswerGroup, Citation, Page, Run, Verdict
+from lseval.pipeline.stale_verdicts import preference
 from lseval.rendering import render_markdown, web_link
 from lseval.site.quantities import WAITING, LabelCounts
 from lseval.site.selectors.judges import JudgeName
@@ -158,20 +157,15 @@ def snapshots_of(run: Run, keys: Iterable[str]) -> dict[str, Page]:
     found = (
         Page.objects.filter(study_id=run.study_id, canonical_key__in=set(keys) - {""})
         .exclude(run__isnull=False, run__in=Run.objects.filter(study_id=run.study_id).exclude(pk=run.pk))
-        .only("id", "study_id", "run_id", "canonical_key", "outcome")
-        .annotate(length=Length("text"))
+        .only("id", "study_id", "run_id", "canonical_key", "outcome", "text_digest")
         .order_by("id")
     )
     pages: dict[str, Page] = {}
     for page in found:
         known = pages.get(page.canonical_key)
-        if known is None or _preference(page) > _preference(known):
+        if known is None or preference(page) > preference(known):
             pages[page.canonical_key] = page
     return pages
-
-
-def _preference(page: Any) -> tuple[bool, bool]:
-    return (page.outcome == PageOutcome.OK and page.length > 0, page.run_id is not None)
 
 
 def _group(group: AnswerGroup, pages: Mapping[str, Page], linked: Mapping[int, list[int]]) -> GroupShown:
