@@ -1,16 +1,21 @@
-"""Who can log in with a password."""
+"""Who can log in with a password, and who a request's session says is there."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from contextvars import ContextVar
+from typing import Any, Final, cast
 
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.middleware import AuthenticationMiddleware, get_user
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
+from lseval.door.sessions import PERSON, person_in
 from lseval.models import User
-from lseval.plain_sql import Columns, Statement, row_of
+from lseval.plain_sql import rows_of
 
-_COLUMNS: Final = Columns(User, "person")
-_PERSON: Final = Statement(f"SELECT {_COLUMNS} FROM lseval_user person WHERE person.id = %(user)s")  # noqa: S608 - column names
+_ASKED_BY: Final[ContextVar[HttpRequest | None]] = ContextVar("_ASKED_BY", default=None)
+"""The request whose person is being looked up."""
 
 
 class PeopleBackend(ModelBackend):
@@ -21,6 +26,24 @@ class PeopleBackend(ModelBackend):
 
     def get_user(self, user_id: Any) -> User | None:
         """The person of a session; None for one who may no longer log in. Every page asks for it."""
-        row = row_of(_PERSON, {"user": user_id})
-        user: User | None = _COLUMNS.of(row) if row else None
+        request = _ASKED_BY.get()
+        user: User | None = getattr(request.session, "read_along", None) if request else None
+        if user is None or user.pk != user_id:
+            user = person_in(rows_of(PERSON, {"user": user_id}))
         return user if user is not None and self.user_can_authenticate(user) else None
+
+
+class PeopleMiddleware(AuthenticationMiddleware):
+    """Django's; the person is the one who was read along with the session, where the session is theirs."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        request.user = cast(User, SimpleLazyObject(lambda: _person_of(request)))
+
+
+def _person_of(request: HttpRequest) -> Any:
+    asked = _ASKED_BY.set(request)
+    try:
+        return get_user(request)
+    finally:
+        _ASKED_BY.reset(asked)

@@ -185,16 +185,16 @@ def test_leaderboard_without_an_audit_has_none_to_ask_for(db: None) -> None:
     assert client.get(f"{address}?audit=A").status_code == 400
 
 
-# The most queries that each page may ask: session, user, study with role, audits and labels, then its own.
+# The most queries that each page may ask: session with user, study with role, audits and labels, then its own.
 QUERIES = {
-    "agreement/": 9,
-    "agreement/people/": 7,
-    "agreement/process/": 8,
-    "agreement/study/": 11,
-    "agreement/leaderboard/": 7,
-    "agreement/items/?list=differ": 8,
-    "agreement/responses/?score=as&x=50.0&y=50.0": 8,
-    "agreement/files/all.json": 17,
+    "agreement/": 8,
+    "agreement/people/": 6,
+    "agreement/process/": 7,
+    "agreement/study/": 10,
+    "agreement/leaderboard/": 6,
+    "agreement/items/?list=differ": 7,
+    "agreement/responses/?score=as&x=50.0&y=50.0": 7,
+    "agreement/files/all.json": 16,
 }
 
 

@@ -9,6 +9,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 
+from lseval.door import sessions
 from lseval.door.invitations import invite
 from lseval.models import Role, Study, User
 from tests.factories import make_user
@@ -120,6 +121,16 @@ def test_password_is_not_changed_by(client: Client, lead: User, given: dict[str,
     assert said in response.content.decode()
     lead.refresh_from_db()
     assert lead.check_password("pw")
+
+
+def test_session_is_its_own_persons_whoever_is_read_along_with_it(client: Client, lead: User) -> None:
+    """Another process may have known the session as someone else's, and a person may be gone."""
+    log_in(client)
+    other = make_user("other")
+    for guess in (other.pk, 2**40):
+        sessions._people[client.session.session_key] = guess
+        assert client.get(reverse("studies")).context["user"] == lead
+    assert client.get(reverse("studies")).context["user"] == lead
 
 
 def test_disabled_login_ends_its_sessions(client: Client, lead: User) -> None:

@@ -254,8 +254,8 @@ def test_list_of_members_costs_as_many_queries_however_many_there_are(
         for number in range(5):
             made = make_user(f"m{round_number}-{number}", study)
             invite(study, Role.ANNOTATOR, lead, made.username)
-        # session, person, study with role; members, their places, who has seen verdicts, invitations, changes
-        with django_assert_num_queries(8):
+        # session with person, study with role; members, their places, who has seen verdicts, invitations, changes
+        with django_assert_num_queries(7):
             assert client.get(address).status_code == 200
 
 

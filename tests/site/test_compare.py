@@ -169,14 +169,14 @@ def test_page_asks_the_database_as_often_for_many_runs_as_for_few(
     world, _ = judged
     client = signed_in(world.researcher)
     address = reverse("compare", args=["s1"])
-    # Session, user, study with role; is there a second judge; both sides, both judges' names; the choices.
-    with django_assert_num_queries(9):
+    # Session with user, study with role; is there a second judge; both sides, both judges' names; the choices.
+    with django_assert_num_queries(8):
         client.get(address, {"with": SECOND_JUDGE})
     for number in range(5):
         run = make_run(world.study, f"x{number}", f"y{number}")
         give_verdict(run, "C", "I")
         _second(run, "C", "C")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         client.get(address, {"with": SECOND_JUDGE})
 
 

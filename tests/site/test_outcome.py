@@ -157,10 +157,10 @@ def test_empty_study_says_what_to_do() -> None:
 def test_outcome_page_asks_the_database_as_often_for_many_runs_as_for_few(
     study: Study, client: Client, view: str, django_assert_num_queries
 ) -> None:
-    # Session, user, study with role; runs, labels, tasks, models, judges.
-    with django_assert_num_queries(9):
+    # Session with user, study with role; runs, labels, tasks, models, judges.
+    with django_assert_num_queries(8):
         client.get(_address(study, view=view))
     for number in range(10, 30):
         give_verdict(make_run(study, f"t{number}", f"m{number}", answer=ANSWER), "C", "I")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         client.get(_address(study, view=view))

@@ -138,13 +138,13 @@ def test_process_page_asks_the_database_as_often_for_many_runs_as_for_few(
 ) -> None:
     client = signed_in(make_user("lead", study, "lead"))
     address = reverse("process", args=[study.slug])
-    # Session, user, study with role; rounds, nodes twice, links, models, groups, first rounds, pairs,
+    # Session with user, study with role; rounds, nodes twice, links, models, groups, first rounds, pairs,
     # judges; markers twice; groups named, nodes, types of both judges, types with links.
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(17):
         client.get(address)
     for number in range(10, 20):
         run = make_run(study, f"t{number}", f"m{number}")
         give_verdict(run, "I", "I")
         give_judgements(run, 2, "error", "error", error_type="scope_error", groups=[1])
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(17):
         client.get(address)

@@ -135,13 +135,13 @@ def test_page_links_both_files_and_the_agreement(world: World) -> None:
     assert "The study holds 2 runs of 2 models on 2 tasks" in page
 
 
-@pytest.mark.parametrize(("name", "queries"), [("report", 27), ("report_json", 28), ("report_md", 27)])
+@pytest.mark.parametrize(("name", "queries"), [("report", 26), ("report_json", 27), ("report_md", 26)])
 def test_report_asks_the_database_as_often_for_many_runs_as_for_few(
     world: World, name: str, queries: int, django_assert_num_queries
 ) -> None:
     client = signed_in(world.lead)
     address = reverse(name, args=["s1"])
-    # Session, user, study with role; runs and labels, 7 counts, judges, markers twice, 8 of Stage 2, labels, audit;
+    # Session with user, study with role; runs and labels, 7 counts, judges, markers twice, 8 of Stage 2, labels, audit;
     # as JSON also the two judges beside each other.
     with django_assert_num_queries(queries):
         client.get(address)

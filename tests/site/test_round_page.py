@@ -134,9 +134,9 @@ def test_query_count_does_not_grow_with_the_run(django_assert_num_queries, db) -
         for number in range(1, rounds + 1):
             give_judgements(run, number, "error", "error", groups=[1, 2])
         address = reverse("run_round", args=["s1", run.pk, 3])
-        # Session, user, study with role; run, links; round, turns, calls, judgements, references, groups named;
+        # Session with user, study with role; run, links; round, turns, calls, judgements, references, groups named;
         # group, neighbours twice, next flagged, tied groups, observations, calls to judges.
-        with django_assert_num_queries(18) as counted:
+        with django_assert_num_queries(17) as counted:
             client.get(address)
         counts.append(len(counted))
     assert counts[0] == counts[1]

@@ -220,11 +220,11 @@ def _long_run(study: object, task: str, rounds: int) -> Run:
 def test_run_page_asks_the_database_as_often_for_many_rounds_as_for_few(django_assert_num_queries) -> None:
     study = make_study()
     client = signed_in(make_user("lead", study, "lead"))
-    # Session, user, study with role; run, attempts, references, their rounds; links; loose citations;
+    # Session with user, study with role; run, attempts, references, their rounds; links; loose citations;
     # labels, groups, citations, pages; rounds, turns, calls, judgements, references of rounds, groups named.
     for rounds in (3, 30):
         run = _long_run(study, f"t{rounds}", rounds)
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(17):
             client.get(reverse("run", args=["s1", run.pk]))
 
 
@@ -255,7 +255,7 @@ def test_page_of_130_rounds_and_20000_groups_holds_little(django_assert_num_quer
     )
     node = found.failure_node
     Link.objects.bulk_create(Link(run=run, node=node, round=found, group_id=group) for group in groups[:5_000])
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(17):
         response = client.get(reverse("run", args=["s1", run.pk]))
     page = response.content.decode()
     assert page.count('class="round"') == 130

@@ -92,8 +92,8 @@ def test_markup_in_a_snapshot_is_shown_as_text(world: World, snapshot: Page) -> 
 
 def test_snapshot_page_pins_its_queries(world: World, snapshot: Page, django_assert_num_queries) -> None:
     client = signed_in(world.lead)
-    # Session, user, study with role; page with its run, groups that cite it.
-    with django_assert_num_queries(5):
+    # Session with user, study with role; page with its run, groups that cite it.
+    with django_assert_num_queries(4):
         client.get(reverse("page", args=[world.study.slug, snapshot.pk]))
 
 

@@ -80,14 +80,14 @@ def test_list_asks_the_database_as_often_for_many_studies_as_for_one(
     world: World, django_assert_num_queries
 ) -> None:
     client = signed_in(world.lead)
-    # Session, user; studies and their number, roles, runs, groups, labels.
-    with django_assert_num_queries(8):
+    # Session with user; studies and their number, roles, runs, groups, labels.
+    with django_assert_num_queries(7):
         client.get(reverse("studies"))
     for number in range(10):
         study = make_study(f"n{number}")
         Membership.objects.create(study=study, user=world.lead, role=Role.LEAD)
         make_run(study)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(reverse("studies"))
 
 
@@ -150,13 +150,13 @@ def test_home_with_everything_labeled_asks_for_nothing(world: World) -> None:
 def test_home_asks_the_database_as_often_for_many_runs_as_for_few(world: World, django_assert_num_queries) -> None:
     client = signed_in(world.lead)
     address = reverse("study_home", args=["s1"])
-    # Session, user, study with role; 7 counts, runs and labels, judges, 8 of Stage 2, 11 of the audits.
-    with django_assert_num_queries(37):
+    # Session with user, study with role; 7 counts, runs and labels, judges, 8 of Stage 2, 11 of the audits.
+    with django_assert_num_queries(36):
         client.get(address)
     for number in range(10):
         run = make_run(world.study, f"x{number}", f"y{number}")
         give_verdict(run, "C", "I")
-    with django_assert_num_queries(37):
+    with django_assert_num_queries(36):
         client.get(address)
 
 

@@ -253,8 +253,8 @@ def test_undefined_is_shown_with_its_reason() -> None:
     assert FORMATS["csv"][1](table).splitlines()[-1].startswith("Earliest association by round 20,,0,0,")
 
 
-# Session, user, study with role; then what the part's tables and figures are made of.
-_QUERIES = {"outcome": 26, "process": 23, "people": 5, "setup": 9}
+# Session with user, study with role; then what the part's tables and figures are made of.
+_QUERIES = {"outcome": 25, "process": 22, "people": 4, "setup": 8}
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -278,8 +278,8 @@ def test_validation_by_simulated_labels_says_so_and_asks_as_often_for_many_items
     simulate_labels(world.audit, "H1", lambda item: truth[item.kind], 1, 0.0)
     client = signed_in(world.researcher)
     address = reverse("tables", args=["s1"])
-    # Session, user, study with role; audits with labels, groups twice, judges, and what was drawn and labeled.
-    with django_assert_num_queries(11):
+    # Session with user, study with role; audits with labels, groups twice, judges, and what was drawn and labeled.
+    with django_assert_num_queries(10):
         page = client.get(address, {"part": "people"}).content.decode()
     assert "Simulated labels." in page
     table = TABLES["a8"].build(StudyFacts(world.study))
@@ -290,5 +290,5 @@ def test_validation_by_simulated_labels_says_so_and_asks_as_often_for_many_items
         give_verdict(make_run(world.study, f"x{number}", f"y{number}"), "C", "I")
     second = create_audit(world.study, Plan(), 2, "second", None)
     simulate_labels(second, "H1", lambda item: truth[item.kind], 1, 0.0)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         client.get(address, {"part": "people"})
