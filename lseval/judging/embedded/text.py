@@ -15,6 +15,8 @@ _WIDE: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts written without spaces: Japanese kana and Han characters. Hangul separates its words."""
 
 _TOKEN: Final = re.compile(rf"[{_WIDE}]+|(?:(?![{_WIDE}])[^\W_])+(?:['’.](?:(?![{_WIDE}])[^\W_])+)*")
+_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]+(?:['.][A-Za-z0-9]+)*")
+"""What `_TOKEN` finds in a text of ASCII alone, several times as quickly."""
 _LONGEST_WORD: Final = 60
 _WIDE_RUN: Final = re.compile(rf"[{_WIDE}]+")
 
@@ -45,7 +47,7 @@ class Token:
 
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a text in order, stopwords left out. A lone wide character is a token of its own."""
-    for match in _TOKEN.finditer(text):
+    for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
         start, end = match.span()
         if not _WIDE_RUN.match(text, start):
             form = normal_form(match.group()[:_LONGEST_WORD])
@@ -64,14 +66,14 @@ def token_forms(text: str) -> list[str]:
     if not text.isascii():
         return [token.form for token in tokens(text)]
     # The same, without a token to make for each word.
-    return [form for word in _TOKEN.findall(text) if (form := normal_form(word[:_LONGEST_WORD]))]
+    return [form for word in _ASCII_TOKEN.findall(text) if (form := normal_form(word[:_LONGEST_WORD]))]
 
 
 def form_set(text: str) -> frozenset[str]:
     """The forms of a text's tokens, each once: quicker than `tokens`, for what is read only for its words."""
     if not text.isascii():
         return frozenset(token.form for token in tokens(text))
-    return frozenset(normal_form(word[:_LONGEST_WORD]) for word in set(_TOKEN.findall(text))) - {""}
+    return frozenset(normal_form(word[:_LONGEST_WORD]) for word in set(_ASCII_TOKEN.findall(text))) - {""}
 
 
 @lru_cache(maxsize=100_000)
@@ -110,6 +112,8 @@ def _without_ending(word: str) -> str:
 
 
 _BREAK: Final = re.compile(r"\n+|[.!?…]+[\"'”’)\]]*(?=\s)|[。！？；]+[”’」』）]*")
+_BREAK_BEGINS: Final = re.compile(r"[\n.!?…。！？；]")
+_MARKS: Final = re.compile(r"[.!?…]+")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|no|vol|fig|jr|sr|inc|ltd|co|corp|vs|etc|approx|est|dept|gen|col|lt|sgt|rev|hon|pres"
     r"|gov|sen|rep|op|cit|al|ed|eds|pp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)|\b[A-Za-z])$",
@@ -127,13 +131,24 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     The spans are ascending and do not overlap, each at most `LONGEST_SENTENCE` characters.
     """
     start = 0
-    for match in _BREAK.finditer(text):
+    for match in _breaks(text):
         mark = match.group()[0]
         if mark == "." and _is_abbreviation(text, max(start, match.start() - 8), match.start()):
             continue
         yield from _cut(text, start, match.start() if mark == "\n" else match.end())
         start = match.end()
     yield from _cut(text, start, len(text))
+
+
+def _breaks(text: str) -> Iterator[re.Match[str]]:
+    """What `_BREAK.finditer` gives: where a sign is sought first, a text is gone through several times as quickly."""
+    place = 0
+    while begins := _BREAK_BEGINS.search(text, place):
+        found = _BREAK.match(text, begins.start())
+        if found:
+            yield found
+        # What keeps one full stop of several from ending a sentence keeps the others too.
+        place = (found or _MARKS.match(text, begins.start()) or begins).end()
 
 
 def _is_abbreviation(text: str, start: int, stop: int) -> bool:
