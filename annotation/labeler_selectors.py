@@ -132,9 +132,22 @@ WHERE seat.user_id = %(user)s AND seat.queue_id = %(queue)s
 def seated(user: User, queue_id: int) -> tuple[Seat, str | None] | None:
     """The person's seat in the queue, with its audit and study, and their role in the study; None without one."""
     # An address can name a number that the database has no room for.
-    row = row_of(_SEATED, {"user": user.pk, "queue": queue_id}) if queue_id <= LARGEST_ID else None
-    if row is None:
+    rows = rows_of(_SEATED, {"user": user.pk, "queue": queue_id}) if queue_id <= LARGEST_ID else []
+    return _seated_in(rows, user)
+
+
+def seated_with_slot(user: User, queue_id: int, slot_id: int) -> tuple[tuple[Seat, str | None] | None, Slot | None]:
+    """What `seated` and `slot_of_queue` say, asked for in one message."""
+    if queue_id > LARGEST_ID:
+        return None, None
+    seats, slots = rows_of_each([_SEATED, _SLOT_OF_QUEUE], {"user": user.pk, "queue": queue_id, "slot": slot_id})
+    return _seated_in(seats, user), _SLOT.of(slots[0]) if slots else None
+
+
+def _seated_in(rows: Sequence[tuple[Any, ...]], user: User) -> tuple[Seat, str | None] | None:
+    if not rows:
         return None
+    row = rows[0]
     seat = seat_from(row, 1 + len(_STUDY))
     seat.user, seat.audit.study = user, _STUDY.of(row, 1)
     return seat, row[0]
@@ -243,6 +256,9 @@ _DECIDED: Final = Columns(
     '"annotation_labelversion"',
     only=["id", "slot", "number", "action", "label", "error_type", "comment", "user", "created_at"],
 )
+# In these words PostgreSQL reads the person's newest versions from the index of their versions, and no others.
+_OF_PERSON: Final = '"annotation_labelversion"."user_id" BETWEEN %(user)s AND %(user)s'
+_NEWEST_FIRST: Final = '"annotation_labelversion"."user_id", "annotation_labelversion"."id" DESC'
 _RECENT: Final = Statement(f"""
 SELECT item.kind, (SELECT round.number FROM lseval_round round WHERE round.id = item.round_id),
     (SELECT "group".number FROM lseval_answergroup "group" WHERE "group".id = item.group_id),
@@ -251,20 +267,15 @@ FROM "annotation_labelversion"
 JOIN annotation_slot slot
     ON slot.id = "annotation_labelversion"."slot_id" AND slot.version = "annotation_labelversion"."number"
 JOIN annotation_item item ON item.id = slot.item_id
-WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
-    AND "annotation_labelversion"."action" IN ('label', 'skip')
-ORDER BY "annotation_labelversion"."id" DESC LIMIT {RECENT_DECISIONS}
+WHERE {_OF_PERSON} AND slot.queue_id = %(queue)s AND "annotation_labelversion"."action" IN ('label', 'skip')
+ORDER BY {_NEWEST_FIRST} LIMIT {RECENT_DECISIONS}
 """)  # noqa: S608 - column names
 
 
 def recent_decisions(seat: Seat) -> list[Decision]:
     """The person's own last decisions that are in force, newest first."""
-    return _decisions_in(rows_of(_RECENT, {"user": seat.user_id, "queue": seat.queue_id}))
-
-
-def _decisions_in(rows: Iterable[tuple[Any, ...]]) -> list[Decision]:
     found = []
-    for row in rows:
+    for row in rows_of(_RECENT, {"user": seat.user_id, "queue": seat.queue_id}):
         version = _DECIDED.of(row, 4)
         found.append(Decision(version.slot_id, row[0], version, _name(*row[1:4])))
     return found
@@ -300,14 +311,16 @@ def _last_in(rows: Sequence[tuple[Any, ...]]) -> LabelVersion | None:
 _LATEST: Final = Statement(f"""
 SELECT {_DECIDED}
 FROM "annotation_labelversion" JOIN annotation_slot slot ON slot.id = "annotation_labelversion"."slot_id"
-WHERE "annotation_labelversion"."user_id" = %(user)s AND slot.queue_id = %(queue)s
+WHERE {_OF_PERSON} AND slot.queue_id = %(queue)s
     AND "annotation_labelversion"."action" <> 'undo' AND NOT "annotation_labelversion"."is_late"
-    AND NOT EXISTS (
-        SELECT FROM "annotation_labelversion" later
+    AND (
+        SELECT later.id FROM "annotation_labelversion" later
         WHERE later.slot_id = "annotation_labelversion"."slot_id" AND later.action = 'undo'
             AND later.user_id = "annotation_labelversion"."user_id"
-            AND later.id > "annotation_labelversion"."id")
-ORDER BY "annotation_labelversion"."id" DESC LIMIT 1
+            AND later.id > "annotation_labelversion"."id"
+        LIMIT 1
+    ) IS NULL
+ORDER BY {_NEWEST_FIRST} LIMIT 1
 """)  # noqa: S608 - column names
 
 _FLAG: Final = Columns(Flag, "flag")
@@ -325,20 +338,22 @@ def own_flag(slot_id: int, user_id: int) -> Flag | None:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around an item: see `progress_of`, `recent_decisions`, `last_decision` and `own_flag`."""
+    """What stands around an item: see `progress_of`, `last_decision` and `own_flag`."""
 
     progress: Progress
-    recent: list[Decision]
     last: LabelVersion | None
     flag: Flag | None
+
+
+_ITEM_AND_SURROUNDINGS: Final = (*SHOWN, _HOW_FAR, _LATEST, _OWN_FLAG)
 
 
 def item_and_surroundings(seat: Seat, slot: Slot) -> tuple[ItemShown, Surroundings]:
     """A slot's item and all that stands around it, asked for in one message."""
     given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot.pk, "item": slot.item_id}
-    *item, progress, recent, latest, flags = rows_of_each([*SHOWN, _HOW_FAR, _RECENT, _LATEST, _OWN_FLAG], given)
+    *item, progress, latest, flags = rows_of_each(_ITEM_AND_SURROUNDINGS, given)
     return item_in(slot, *item), Surroundings(
-        _progress_in(progress), _decisions_in(recent), _last_in(latest), _FLAG.of(flags[0]) if flags else None
+        _progress_in(progress), _last_in(latest), _FLAG.of(flags[0]) if flags else None
     )
 
 

@@ -31,8 +31,16 @@ def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
 
     PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
     """
-    user = request.user
-    found = selectors.seated(user, queue_id) if isinstance(user, User) else None
+    return _seat_in(request, selectors.seated(_person_or_404(request), queue_id))
+
+
+def _person_or_404(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise Http404("no such queue")
+    return request.user
+
+
+def _seat_in(request: HttpRequest, found: tuple[Seat, str | None] | None) -> Seat:
     if found is None or found[0].queue.role == LabelerRole.ADJUDICATOR:
         raise Http404("no such queue")
     seat, role = found
@@ -44,9 +52,9 @@ def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
 @require_http_methods(["GET", "HEAD", "POST"])
 def label(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next item, or with `?slot=` one that the person holds or decided lately; a POST stores a label."""
-    seat = seat_or_404(request, queue_id)
     if request.method == "POST":
-        return _submit(request, seat)
+        return _submit(request, queue_id)
+    seat = seat_or_404(request, queue_id)
     if "slot" in request.GET:
         slot = _own_slot_or_404(seat, request.GET["slot"])
         if slot.status == "open":
@@ -164,9 +172,32 @@ def guidelines(request: HttpRequest, queue_id: int) -> HttpResponse:
     return render(request, "annotation/guidelines.html", context)
 
 
-def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
+@takes("slot")
+@require_GET
+def label_recent(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """One's last decisions: the list that htmx puts into the labeling page, or a page of its own without it.
+
+    `?slot=` is the one that is open.
+    """
+    seat = seat_or_404(request, queue_id)
+    context = {
+        "seat": seat,
+        "audit": seat.audit,
+        "recent": [presenting.decision_shown(decision) for decision in selectors.recent_decisions(seat)],
+        "current": request.GET.get("slot", ""),
+    }
+    part = request.htmx  # type: ignore[attr-defined]
+    return render(request, "annotation/_recent_list.html" if part else "annotation/recent.html", context)
+
+
+def _submit(request: HttpRequest, queue_id: int) -> HttpResponse:
     form = LabelForm(request.POST)
-    slot = slot_of(seat, form)
+    form.full_clean()
+    found, slot = selectors.seated_with_slot(_person_or_404(request), queue_id, form.cleaned_data.get("slot", 0))
+    seat = _seat_in(request, found)
+    _require_readable(form)
+    if slot is None:
+        raise Http404("no such item")
     given = form.cleaned_data
     # The list of types stands on the page whichever button is pressed.
     error_type = given["error_type"] if given["label"] == RoundLabel.ERROR else ""
@@ -212,10 +243,14 @@ def to_page(request: HttpRequest, url: str) -> HttpResponse:
 
 def slot_of(seat: Seat, form: SlotForm) -> Slot:
     """The slot that a form is about. Raises InputError for an unreadable form, Http404 for another queue's slot."""
+    _require_readable(form)
+    return _slot_or_404(seat, form.cleaned_data["slot"])
+
+
+def _require_readable(form: SlotForm) -> None:
     if not form.is_valid():
         names = ", ".join(sorted(form.errors))
         raise InputError(f"The request cannot be read ({names}). Reload the page and decide again.")
-    return _slot_or_404(seat, form.cleaned_data["slot"])
 
 
 def slot_in(seat: Seat, slot_id: str) -> Slot:
@@ -273,7 +308,7 @@ def _item_page(
     stored = selectors.own_version(slot, seat.user_id)
     draft = presenting.draft_of(offered, stored)
     context = {
-        **_frame(seat, around.progress, around.recent, around.last),
+        **_frame(seat, around.progress, around.last),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
         **presenting.item_fields(slot, shown, seat, draft),
         "is_skip_offered": draft.action == LabelAction.SKIP,
@@ -308,22 +343,21 @@ def _sources(seat: Seat, slot: Slot, shown: ItemShown, asked: str) -> dict[str, 
     }
 
 
-def _frame(
-    seat: Seat, progress: selectors.Progress, recent: list[selectors.Decision], last: LabelVersion | None
-) -> dict[str, Any]:
-    """What stands around every item: progress, own last decisions, and what an undo would undo."""
+def _frame(seat: Seat, progress: selectors.Progress, last: LabelVersion | None) -> dict[str, Any]:
+    """What stands around every item: progress, and what an undo would undo."""
     return {
         "seat": seat,
         "audit": seat.audit,
         "progress": progress,
-        "recent": [presenting.decision_shown(decision) for decision in recent],
         "undo_key": presenting.request_key("undo", last.slot_id, last.number, seat.user_id) if last else None,
     }
 
 
 def _waiting(request: HttpRequest, seat: Seat) -> HttpResponse:
-    waiting = selectors.waiting_in(seat.queue)
-    frame = _frame(
-        seat, selectors.progress_of(seat.queue), selectors.recent_decisions(seat), selectors.last_decision(seat)
-    )
-    return render(request, "annotation/waiting.html", {**frame, "waiting": waiting})
+    recent = [presenting.decision_shown(decision) for decision in selectors.recent_decisions(seat)]
+    context = {
+        **_frame(seat, selectors.progress_of(seat.queue), selectors.last_decision(seat)),
+        "waiting": selectors.waiting_in(seat.queue),
+        "recent": recent,
+    }
+    return render(request, "annotation/waiting.html", context)

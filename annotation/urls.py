@@ -5,6 +5,35 @@ from django.urls import path
 from annotation import adjudication_views, administration_views, codebook_views, labeler_views, reveal_views, views
 
 urlpatterns = [
+    path("queues/<int:queue_id>/label/", labeler_views.label, name="label"),
+    path("queues/<int:queue_id>/skip/", labeler_views.label_skip, name="label_skip"),
+    path("queues/<int:queue_id>/undo/", labeler_views.label_undo, name="label_undo"),
+    path("queues/<int:queue_id>/flag/", labeler_views.label_flag, name="label_flag"),
+    path("queues/<int:queue_id>/ahead/", labeler_views.label_ahead, name="label_ahead"),
+    path("queues/<int:queue_id>/recent/", labeler_views.label_recent, name="label_recent"),
+    path("queues/<int:queue_id>/heartbeat/", labeler_views.label_heartbeat, name="label_heartbeat"),
+    path(
+        "queues/<int:queue_id>/slots/<int:slot_id>/pages/<int:number>/", labeler_views.label_page, name="label_page"
+    ),
+    path(
+        "queues/<int:queue_id>/slots/<int:slot_id>/verdict/",
+        reveal_views.revealed_verdict,
+        name="revealed_verdict",
+    ),
+    path("queues/<int:queue_id>/guidelines/", labeler_views.guidelines, name="guidelines"),
+    path("queues/<int:queue_id>/adjudicate/", adjudication_views.adjudicate, name="adjudicate"),
+    path("queues/<int:queue_id>/adjudicate/skip/", adjudication_views.adjudicate_skip, name="adjudicate_skip"),
+    path("queues/<int:queue_id>/adjudicate/undo/", adjudication_views.adjudicate_undo, name="adjudicate_undo"),
+    path(
+        "queues/<int:queue_id>/adjudicate/heartbeat/",
+        adjudication_views.adjudicate_heartbeat,
+        name="adjudicate_heartbeat",
+    ),
+    path(
+        "queues/<int:queue_id>/adjudicate/<int:slot_id>/pages/<int:number>/",
+        adjudication_views.adjudicate_page,
+        name="adjudicate_page",
+    ),
     path("studies/<slug:slug>/audit/", views.audit, name="audit"),
     path("studies/<slug:slug>/audit/draw/", views.draw_audit, name="draw_audit"),
     path("studies/<slug:slug>/audit/<int:audit_id>/seats/", views.seat_labeler, name="seat_labeler"),
@@ -54,32 +83,4 @@ urlpatterns = [
         adjudication_views.seat_adjudicator,
         name="seat_adjudicator",
     ),
-    path("queues/<int:queue_id>/adjudicate/", adjudication_views.adjudicate, name="adjudicate"),
-    path("queues/<int:queue_id>/adjudicate/skip/", adjudication_views.adjudicate_skip, name="adjudicate_skip"),
-    path("queues/<int:queue_id>/adjudicate/undo/", adjudication_views.adjudicate_undo, name="adjudicate_undo"),
-    path(
-        "queues/<int:queue_id>/adjudicate/heartbeat/",
-        adjudication_views.adjudicate_heartbeat,
-        name="adjudicate_heartbeat",
-    ),
-    path(
-        "queues/<int:queue_id>/adjudicate/<int:slot_id>/pages/<int:number>/",
-        adjudication_views.adjudicate_page,
-        name="adjudicate_page",
-    ),
-    path("queues/<int:queue_id>/label/", labeler_views.label, name="label"),
-    path("queues/<int:queue_id>/skip/", labeler_views.label_skip, name="label_skip"),
-    path("queues/<int:queue_id>/undo/", labeler_views.label_undo, name="label_undo"),
-    path("queues/<int:queue_id>/flag/", labeler_views.label_flag, name="label_flag"),
-    path("queues/<int:queue_id>/ahead/", labeler_views.label_ahead, name="label_ahead"),
-    path("queues/<int:queue_id>/heartbeat/", labeler_views.label_heartbeat, name="label_heartbeat"),
-    path(
-        "queues/<int:queue_id>/slots/<int:slot_id>/pages/<int:number>/", labeler_views.label_page, name="label_page"
-    ),
-    path(
-        "queues/<int:queue_id>/slots/<int:slot_id>/verdict/",
-        reveal_views.revealed_verdict,
-        name="revealed_verdict",
-    ),
-    path("queues/<int:queue_id>/guidelines/", labeler_views.guidelines, name="guidelines"),
 ]

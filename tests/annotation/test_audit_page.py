@@ -188,6 +188,7 @@ ROUTES = {
     "label_undo": ("queue", "post", {"first"}),
     "label_heartbeat": ("queue", "post", {"first"}),
     "label_page": ("page", "get", {"first"}),
+    "label_recent": ("queue", "get", {"first"}),
     "guidelines": ("queue", "get", {"first"}),
 }
 

@@ -150,6 +150,8 @@ class Walk:
         self.every(part, headers={"hx-request": "true"})
         self.every(self.to("revealed_verdict", slot))
         self.every(self.to("label_ahead"))
+        self.every(self.to("label_recent"))
+        self.every(self.to("label_recent"), headers={"hx-request": "true"})
         self.keep("post", self.to("label_heartbeat"), {"slot": slot})
         self.keep("post", self.to("label_flag"), {"slot": slot, "request_key": self.key(), "note": "look"})
         self.keep("post", self.to("label_flag"), {"slot": slot, "request_key": self.key(), "take_back": "1"})

@@ -268,6 +268,21 @@ def test_cited_page_comes_as_a_part_with_htmx_and_as_a_page_without(page: Labeli
     )
 
 
+def test_last_decisions_come_as_a_part_with_htmx_and_as_a_page_without(page: Labeling) -> None:
+    url = reverse("label_recent", args=[page.queue_id])
+    assert b"decided nothing here yet" in page.client.get(url).content
+    slot = page.fields(page.open())["slot"]
+    page.decide(page.open(), "C")
+    part = page.client.get(url, {"slot": slot}, headers={"hx-request": "true"}).content.decode()
+    assert "<html" not in part
+    assert f'href="{page.url}?slot={slot}"' in part
+    assert part.count("<li") == part.count("aria-current") == 1
+    whole = page.client.get(url).content.decode()
+    assert "<html" in whole
+    assert f'href="{page.url}?slot={slot}"' in whole
+    assert f'hx-get="{url}' in page.open().content.decode()
+
+
 def test_group_without_a_citation_says_so(page: Labeling, made: Made) -> None:
     slot = give(made.h1.slots.first(), made.first)
     slot.item.snapshots = []

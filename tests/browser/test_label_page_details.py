@@ -86,6 +86,25 @@ def test_undo_skip_comment_help_and_guidelines_have_keys(
     assert page.locator("form.decision-bar").count() == 1
 
 
+def test_last_decisions_are_opened_by_keyboard_and_changed(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    first = page.input_value("form.decision-bar input[name=slot]")
+    press(page, "c")
+    page.locator(".recent > summary").focus()
+    page.keyboard.press("Enter")
+    link = page.locator(".recent-list li a")
+    expect(link).to_have_count(1)
+    no_violations(page)
+    page.keyboard.press("Tab")
+    press(page, "Enter")
+    assert page.input_value("form.decision-bar input[name=slot]") == first
+    press(page, "u")
+    assert stored() == ["C", "U"]
+
+
 def test_find_in_the_cited_page_has_a_key(context: BrowserContext, live_server: LiveServer, made: Made) -> None:
     Slot.objects.filter(queue=made.h1, item__group__title__contains="Borun").update(status=SlotStatus.SKIPPED)
     page = log_in(context, live_server, made.first)

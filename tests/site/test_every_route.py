@@ -194,6 +194,7 @@ ROUTES: dict[str, Route] = {
     "label_flag": _queue(400, "post"),
     "label_ahead": _queue(204),
     "label_heartbeat": _queue(404, "post"),
+    "label_recent": _queue(200),
     "label_page": Route(404, 404, 302, 404, LOGIN, _source),
     "guidelines": _queue(200),
     "revealed_verdict": Route(404, 404, 404, 404, LOGIN, lambda world: [world.queue.pk, world.slot.pk]),
