@@ -34,9 +34,80 @@ ROLES: Final[tuple[Literal["A"], Literal["B"]]] = ("A", "B")
 
 
 @dataclass(frozen=True)
-class _Opinions:
+class Opinions:
+    """Both judges' opinions of a round."""
+
     a: JudgementDraft
     b: JudgementDraft
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """What the judgements of a run come to, not saved: consensus, failure nodes, and the groups that each links."""
+
+    rounds: list[RoundConsensus]
+    nodes: list[FailureNode]
+    linked: dict[int, list[AnswerGroup]]
+
+    @classmethod
+    def of(
+        cls, run: Run, rounds: Sequence[Round], groups: Mapping[int, AnswerGroup], opinions: Mapping[int, Opinions]
+    ) -> Conclusions:
+        """By the verdicts of the groups, given by number with theirs, and the link policy of the study.
+
+        `opinions` has those of each round by its key.
+        """
+        policy = run.study.settings.get("link_policy", DEFAULT_LINK_POLICY)
+        incorrect = {
+            number
+            for number, group in groups.items()
+            if (verdict := getattr(group, "verdict", None)) and verdict.label == GroupLabel.INCORRECT
+        }
+        results = {found.pk: consensus(opinions[found.pk].a, opinions[found.pk].b) for found in rounds}
+        nodes = [
+            FailureNode(
+                run=run,
+                round=found,
+                error_type=results[found.pk].error_type,
+                is_type_agreed=results[found.pk].is_type_agreed,
+            )
+            for found in rounds
+            if results[found.pk].verdict == RoundLabel.ERROR
+        ]
+        return cls(
+            rounds=[
+                RoundConsensus(round=found, verdict=results[found.pk].verdict, is_split=results[found.pk].is_split)
+                for found in rounds
+            ],
+            nodes=nodes,
+            linked={
+                node.round_id: [
+                    groups[number]
+                    for number in retained_links(
+                        opinions[node.round_id].a, opinions[node.round_id].b, incorrect, policy
+                    )
+                ]
+                for node in nodes
+            },
+        )
+
+    def content(self) -> tuple[set[Any], set[Any], set[Any]]:
+        """The consensus, the nodes and the links as values that can be compared."""
+        return (
+            {(found.round_id, found.verdict, found.is_split) for found in self.rounds},
+            {(node.round_id, node.error_type, node.is_type_agreed) for node in self.nodes},
+            {(round_id, group.pk) for round_id, groups in self.linked.items() for group in groups},
+        )
+
+    def save(self) -> None:
+        """Save them for a run that has none."""
+        RoundConsensus.objects.bulk_create(self.rounds)
+        nodes = FailureNode.objects.bulk_create(self.nodes)
+        Link.objects.bulk_create(
+            Link(run=node.run, node=node, round_id=node.round_id, group=group)
+            for node in nodes
+            for group in self.linked[node.round_id]
+        )
 
 
 def runs_to_audit(study: Study, *, again: bool = False) -> list[int]:
@@ -89,14 +160,14 @@ def _audited(run_id: int, hooks: Hooks) -> Counter[str] | None:
     every = list(run.rounds.prefetch_related("turns__tool_calls"))
     seen = [round_under_audit(found) for found in every]
     rounds = [found for found in every if not found.skip_reason]
-    opinions: dict[int, _Opinions] = {}
+    opinions: dict[int, Opinions] = {}
     for place, found in enumerate(every):
         if found.skip_reason:
             continue
         evidence = RoundEvidence(
             run.task.question, rubric, run.final_answer, under_audit, seen[place], seen[:place]
         )
-        opinions[found.pk] = _Opinions(*(auditor(run, found.number, role, hooks).judge(evidence) for role in ROLES))
+        opinions[found.pk] = Opinions(*(auditor(run, found.number, role, hooks).judge(evidence) for role in ROLES))
     names: dict[str, JudgeName] = {role: stage2_name(run.study, role) for role in ROLES}
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run_id)  # another evaluation of this run waits for us
@@ -163,43 +234,19 @@ def _save(
     run: Run,
     rounds: list[Round],
     groups: dict[int, AnswerGroup],
-    opinions: dict[int, _Opinions],
+    opinions: dict[int, Opinions],
     names: Mapping[str, JudgeName],
 ) -> Counter[str]:
-    policy = run.study.settings.get("link_policy", DEFAULT_LINK_POLICY)
-    incorrect = {
-        number
-        for number, group in groups.items()
-        if (verdict := getattr(group, "verdict", None)) and verdict.label == GroupLabel.INCORRECT
-    }
-    results = {found.pk: consensus(opinions[found.pk].a, opinions[found.pk].b) for found in rounds}
+    conclusions = Conclusions.of(run, rounds, groups, opinions)
     _save_judgements(rounds, groups, opinions, names)
-    RoundConsensus.objects.bulk_create(
-        RoundConsensus(round=found, verdict=results[found.pk].verdict, is_split=results[found.pk].is_split)
-        for found in rounds
-    )
-    nodes = FailureNode.objects.bulk_create(
-        FailureNode(
-            run=run,
-            round=found,
-            error_type=results[found.pk].error_type,
-            is_type_agreed=results[found.pk].is_type_agreed,
-        )
-        for found in rounds
-        if results[found.pk].verdict == RoundLabel.ERROR
-    )
-    Link.objects.bulk_create(
-        Link(run=run, node=node, round_id=node.round_id, group=groups[number])
-        for node in nodes
-        for number in retained_links(opinions[node.round_id].a, opinions[node.round_id].b, incorrect, policy)
-    )
-    return Counter(result.verdict for result in results.values())
+    conclusions.save()
+    return Counter(found.verdict for found in conclusions.rounds)
 
 
 def _save_judgements(
     rounds: list[Round],
     groups: dict[int, AnswerGroup],
-    opinions: dict[int, _Opinions],
+    opinions: dict[int, Opinions],
     names: Mapping[str, JudgeName],
 ) -> None:
     drafts = [

@@ -23,14 +23,14 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import LabelVersion
 from lseval.csv_cells import plain_cell
 from lseval.formats import write_run
-from lseval.models import Link, Run, Verdict
+from lseval.models import Judgement, Link, Page, Run, SecondVerdict, Verdict
 from lseval.pipeline.export_runs import run_records
 from lseval.pipeline.import_runs import import_run
 from lseval.site.api import export_views
 from lseval.site.api.exports import EXPORTS, FILE_FORMATS, Tally, export_lines
 from tests.api.conftest import Program
 from tests.factories import make_record, make_run, make_study
-from tests.site.building import World, give_label, make_world
+from tests.site.building import World, give_label, give_second_verdict, make_world
 
 STUDY = "/api/studies/s1"
 
@@ -56,7 +56,10 @@ def test_headers_let_a_reader_check_what_arrived(lead: Program, what: str, file_
     data = body_of(answer)
     digest = hashlib.sha256(data)
     rows = len(table(data)) if file_format == "csv" else data.count(b"\n")
-    assert rows == {"labels": 1, "verdicts": 2, "links": 1, "runs": 1}[what]
+    assert rows == {
+        "labels": 1, "verdicts": 2, "links": 1, "runs": 1, "pages": 2, "answers": 1, "second_verdicts": 1,
+        "judgements": 2,
+    }[what]  # fmt: skip
     assert answer["LSEval-Rows"] == str(rows)
     assert answer["LSEval-SHA256"] == digest.hexdigest()
     assert answer["Repr-Digest"] == f"sha-256=:{base64.b64encode(digest.digest()).decode()}:"
@@ -151,6 +154,7 @@ def _in_thread(do: Callable[[], Any]) -> None:
 def committed(transactional_db: None) -> World:
     made = make_world()
     give_label(made)
+    give_second_verdict(made)
     return made
 
 
@@ -161,6 +165,10 @@ def _changes(world: World) -> dict[str, Callable[[], Any]]:
         "verdicts": lambda: Verdict.objects.filter(group__run=world.run).update(reason="changed"),
         "links": lambda: Link.objects.all().delete(),
         "runs": lambda: import_run(world.study, make_record("t99"), source_format="test"),
+        "pages": lambda: Page.objects.filter(study=world.study).update(title="changed"),
+        "answers": lambda: import_run(world.study, make_record("t99"), source_format="test"),
+        "second_verdicts": lambda: SecondVerdict.objects.update(reason="changed"),
+        "judgements": lambda: Judgement.objects.update(explanation="changed"),
     }
 
 

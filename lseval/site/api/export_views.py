@@ -45,7 +45,7 @@ class Exports(StrictView):
 
 
 class OneExport(StrictView):
-    """All labels, verdicts, links or runs of the study at one moment, as JSONL or CSV.
+    """All rows of one kind of the study at one moment, as JSONL or CSV.
 
     The headers say what was sent: `Content-Length`, `LSEval-Rows` (without the line of names), `LSEval-SHA256` in
     hexadecimal (`Repr-Digest` says the same), and `LSEval-Moment`, the moment that the file shows.

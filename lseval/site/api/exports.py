@@ -1,4 +1,4 @@
-"""A study's labels, verdicts, links or runs as one file, of one moment and of any size.
+"""A study's labels, runs, pages, verdicts and all that follows as one file each, of one moment and of any size.
 
 Rows come from a cursor of the database and go out one by one, so memory does not grow with them. Everything is
 read in one transaction that sees the database as it was when it began, whatever is written meanwhile.
@@ -6,6 +6,7 @@ read in one transaction that sees the database as it was when it began, whatever
 
 from __future__ import annotations
 
+import base64
 import csv
 import hashlib
 import json
@@ -16,22 +17,36 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 
 from annotation.transfers import CSV, JSONL, label_lines
 from lseval.csv_cells import escaped_cell
 from lseval.formats import write_run
-from lseval.models import Link, Run, Study, Verdict
+from lseval.formats.evaluation_rows import BYTES_PREFIX
+from lseval.models import Judgement, Link, Page, Run, SecondVerdict, Study, Verdict
 from lseval.pipeline.export_runs import one_moment, run_records
+from lseval.pipeline.row_expressions import (
+    ANSWER_COLUMNS,
+    JUDGED_GROUP_DIGEST,
+    NAMED_GROUPS,
+    PagesTold,
+    RoundDigest,
+)
 
 _CHUNK: Final = 2000
+_FEW: Final = 10
+"""A page may hold megabytes, so few are held at a time."""
 
-_WHERE: Final = {"task_key": "task__key", "model": "model__name"}
-VERDICT_COLUMNS: Final = {
+Columns = dict[str, Any]
+
+_WHERE: Final[Columns] = {"task_key": "task__key", "model": "model__name"}
+VERDICT_COLUMNS: Final[Columns] = {
     "run_id": "group__run_id",
     **{name: f"group__run__{path}" for name, path in _WHERE.items()},
     "group_number": "group__number",
     "title": "group__title",
+    "group_text_digest": JUDGED_GROUP_DIGEST,
+    "is_second": Value(False),
     "label": "label",
     "reason": "reason",
     "code": "code",
@@ -41,9 +56,26 @@ VERDICT_COLUMNS: Final = {
     "judged_at": "judged_at",
     "flags": "flags",
     "claims": "claims",
-    "pages": "pages",
+    "pages": PagesTold("pages"),
 }
-LINK_COLUMNS: Final = {
+SECOND_VERDICT_COLUMNS: Final[Columns] = {**VERDICT_COLUMNS, "is_second": Value(True)}
+JUDGEMENT_COLUMNS: Final[Columns] = {
+    "run_id": "round__run_id",
+    **{name: f"round__run__{path}" for name, path in _WHERE.items()},
+    "round_number": "round__number",
+    "round_digest": RoundDigest("round_id"),
+    "judge_role": "judge_role",
+    "verdict": "verdict",
+    "error_type": "error_type",
+    "explanation": "explanation",
+    "code": "code",
+    "flags": "flags",
+    "groups": NAMED_GROUPS,
+    "judge": "judge",
+    "judge_version": "judge_version",
+    "judged_at": "judged_at",
+}
+LINK_COLUMNS: Final[Columns] = {
     "run_id": "run_id",
     **{name: f"run__{path}" for name, path in _WHERE.items()},
     "round_number": "round__number",
@@ -51,7 +83,38 @@ LINK_COLUMNS: Final = {
     "error_type": "node__error_type",
     "is_type_agreed": "node__is_type_agreed",
 }
-RUN_COLUMNS: Final = {
+READING_COLUMNS: Final[Columns] = {"run_id": "pk", **_WHERE, **ANSWER_COLUMNS}
+PAGE_COLUMNS: Final[Columns] = {
+    "page_id": "pk",
+    "run_id": "run_id",
+    **{name: f"run__{path}" for name, path in _WHERE.items()},
+    **{
+        name: name
+        for name in (
+            "source",
+            "url",
+            "canonical_key",
+            "title",
+            "text",
+            "text_digest",
+            "outcome",
+            "detail",
+            "final_url",
+            "status",
+            "hops",
+            "headers",
+            "content_type",
+            "sniffed_type",
+            "content_digest",
+            "decoder",
+            "decoder_source",
+            "flags",
+            "retrieved_at",
+        )
+    },
+    "content": "content__body",
+}
+RUN_COLUMNS: Final[Columns] = {
     "run_id": "pk",
     **_WHERE,
     "family": "model__family",
@@ -81,6 +144,25 @@ def _verdict_lines(study: Study, file_format: str) -> Iterator[str]:
     return _lines(rows, VERDICT_COLUMNS, file_format)
 
 
+def _second_verdict_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = SecondVerdict.objects.filter(group__run__study=study).order_by("group__run_id", "group__number")
+    return _lines(rows, SECOND_VERDICT_COLUMNS, file_format)
+
+
+def _judgement_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = Judgement.objects.filter(round__run__study=study)
+    return _lines(rows.order_by("round__run_id", "round__number", "judge_role"), JUDGEMENT_COLUMNS, file_format)
+
+
+def _page_lines(study: Study, file_format: str) -> Iterator[str]:
+    return _lines(Page.objects.filter(study=study).order_by("pk"), PAGE_COLUMNS, file_format, _FEW)
+
+
+def _answer_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = Run.objects.filter(study=study, rubric__isnull=False).order_by("task__key", "model__name")
+    return _lines(rows, READING_COLUMNS, file_format)
+
+
 def _link_lines(study: Study, file_format: str) -> Iterator[str]:
     rows = Link.objects.filter(run__study=study).order_by("run_id", "round__number", "group__number")
     return _lines(rows, LINK_COLUMNS, file_format)
@@ -97,6 +179,10 @@ EXPORTS: Final[dict[str, Callable[[Study, str], Iterator[str]]]] = {
     "verdicts": _verdict_lines,
     "links": _link_lines,
     "runs": _run_lines,
+    "pages": _page_lines,
+    "answers": _answer_lines,
+    "second_verdicts": _second_verdict_lines,
+    "judgements": _judgement_lines,
 }
 """What can be exported, each with what gives its lines."""
 
@@ -151,16 +237,22 @@ class _Echo:
         return text
 
 
-def _lines(rows: QuerySet[Any], columns: dict[str, str], file_format: str) -> Iterator[str]:
-    found = rows.values_list(*columns.values()).iterator(chunk_size=_CHUNK)
+_WRITER: Final = csv.writer(_Echo())
+
+
+def row_line(names: Iterable[str], row: Sequence[Any], file_format: str) -> str:
+    """A row as a line of a file, or in CSV as lines where a cell holds line ends."""
     if file_format == JSONL:
-        for row in found:
-            yield json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=_moment) + "\n"
-        return
-    writer = csv.writer(_Echo())
-    yield writer.writerow(columns)
-    for row in found:
-        yield writer.writerow(_cells(row))
+        return json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=_json_value) + "\n"
+    line: str = _WRITER.writerow(_cells(row))
+    return line
+
+
+def _lines(rows: QuerySet[Any], columns: Columns, file_format: str, chunk: int = _CHUNK) -> Iterator[str]:
+    if file_format == CSV:
+        yield row_line(columns, tuple(columns), CSV)
+    for row in rows.values_list(*columns.values()).iterator(chunk_size=chunk):
+        yield row_line(columns, row, file_format)
 
 
 def _cells(row: Sequence[Any]) -> list[Any]:
@@ -174,11 +266,11 @@ def _cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
-    return value.isoformat() if isinstance(value, datetime) else value
+    return _json_value(value) if isinstance(value, datetime | bytes | memoryview) else value
 
 
-def _moment(value: datetime) -> str:
-    return value.isoformat()
+def _json_value(value: datetime | bytes | memoryview) -> str:
+    return value.isoformat() if isinstance(value, datetime) else BYTES_PREFIX + base64.b64encode(value).decode()
 
 
 FILE_FORMATS: Final = (JSONL, CSV)

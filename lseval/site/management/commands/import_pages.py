@@ -41,7 +41,9 @@ class Command(BaseCommand):
         try:
             saved_files = read_manifest(folder)
         except InputError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(
+                f"{error} (`manage.py import_evaluation` reads the pages that `manage.py export` wrote.)"
+            ) from error
         report = options["report"].open("w", encoding="utf-8") if options["report"] else None
         counted: Counter[str] = Counter()
         outcomes: Counter[str] = Counter()

@@ -1,0 +1,75 @@
+"""`manage.py import_evaluation STUDY PATH...`: an exported evaluation back into a study."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from lseval.formats.evaluation_rows import ROW_TYPES
+from lseval.pipeline.evaluation_import import OUTCOMES, EvaluationReport, import_evaluation
+from lseval.pipeline.studies import find_study
+from lseval.site.progress import bar
+
+_SHOWN_PROBLEMS = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts and judgements, and "
+        "compare links. Runs come first, by import_runs. Safe to repeat: what is there is left alone. A run of "
+        "which a row is refused is left as it was, the others are stored."
+    )
+
+    requires_system_checks: list[str] = []  # they load every page of the site
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="the study's short name")
+        parser.add_argument("paths", nargs="+", type=Path, help="exported files, or the folder that holds them")
+        parser.add_argument(
+            "--replace", action="store_true", help="let rows take the place of what differs from them here"
+        )
+        parser.add_argument("--report", type=Path, help="write every problem to this file, one a line")
+        parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = find_study(options["study"])
+        watch = partial(bar, quiet=options["json"])
+        report = import_evaluation(study, options["paths"], replace=options["replace"], watch=watch)
+        if options["report"]:
+            options["report"].write_text("".join(f"{line}\n" for line in report.problems), encoding="utf-8")
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_dict(study.slug, report)))
+        else:
+            self._print(study.slug, report)
+        if report.refused:
+            stored = sum(count for (_, outcome), count in report.rows.items() if outcome in OUTCOMES[:2])
+            raise CommandError(
+                f"{report.refused} rows were refused; "
+                + (f"{stored} others were stored. " if stored else "nothing was stored. ")
+                + "Mend what is told above and run the same command again.",
+                returncode=1,
+            )
+
+    def _print(self, slug: str, report: EvaluationReport) -> None:
+        for line in report.problems[:_SHOWN_PROBLEMS]:
+            self.stderr.write(line)
+        if len(report.problems) > _SHOWN_PROBLEMS:
+            self.stderr.write(
+                f"... and {len(report.problems) - _SHOWN_PROBLEMS} more; --report FILE keeps all of them"
+            )
+        self.stdout.write(f"study {slug}")
+        for what in ROW_TYPES:
+            for outcome in OUTCOMES:
+                if count := report.rows[what, outcome]:
+                    self.stdout.write(f"  {what:<16}{outcome:<24}{count:>8}")
+        if report.forgotten:
+            self.stdout.write(f"  runs that wait for Stage 2, since their verdicts changed {report.forgotten:>7}")
+
+
+def _as_dict(slug: str, report: EvaluationReport) -> dict[str, Any]:
+    rows = {what: {outcome: report.rows[what, outcome] for outcome in OUTCOMES} for what in ROW_TYPES}
+    return {"study": slug, "rows": rows, "forgotten": report.forgotten, "problems": report.problems}
