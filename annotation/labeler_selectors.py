@@ -34,6 +34,7 @@ from annotation.models import (
 from annotation.slot_counts import by_status, slot_counts
 from lseval.models import Study, User
 from lseval.plain_sql import LARGEST_ID, Columns, Statement, row_of, rows_of, rows_of_each
+from lseval.reading_along import Reading
 
 _KIND_OF_STAGE = tuple(QUESTIONS)
 """A slot's stage counts the kinds in the order in which a labeler meets them."""
@@ -129,28 +130,22 @@ WHERE seat.user_id = %(user)s AND seat.queue_id = %(queue)s
 """)  # noqa: S608 - column names
 
 
-def seated(user: User, queue_id: int) -> tuple[Seat, str | None] | None:
-    """The person's seat in the queue, with its audit and study, and their role in the study; None without one."""
+def seated(
+    user: User, queue_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None
+) -> tuple[Seat, str | None] | None:
+    """The person's seat in the queue, with its audit and study, and their role in the study; None without one.
+
+    `along` are the rows of `seat_reading`, where they have been read.
+    """
+    rows = along[0] if along is not None else []
     # An address can name a number that the database has no room for.
-    rows = rows_of(_SEATED, {"user": user.pk, "queue": queue_id}) if queue_id <= LARGEST_ID else []
-    return _seated_in(rows, user)
-
-
-def seated_with_slot(user: User, queue_id: int, slot_id: int) -> tuple[tuple[Seat, str | None] | None, Slot | None]:
-    """What `seated` and `slot_of_queue` say, asked for in one message."""
-    if queue_id > LARGEST_ID:
-        return None, None
-    seats, slots = rows_of_each([_SEATED, _SLOT_OF_QUEUE], {"user": user.pk, "queue": queue_id, "slot": slot_id})
-    return _seated_in(seats, user), _SLOT.of(slots[0]) if slots else None
-
-
-def _seated_in(rows: Sequence[tuple[Any, ...]], user: User) -> tuple[Seat, str | None] | None:
+    if along is None and queue_id <= LARGEST_ID:
+        rows = rows_of(_SEATED, {"user": user.pk, "queue": queue_id})
     if not rows:
         return None
-    row = rows[0]
-    seat = seat_from(row, 1 + len(_STUDY))
-    seat.user, seat.audit.study = user, _STUDY.of(row, 1)
-    return seat, row[0]
+    seat = seat_from(rows[0], 1 + len(_STUDY))
+    seat.user, seat.audit.study = user, _STUDY.of(rows[0], 1)
+    return seat, rows[0][0]
 
 
 def seat_from(row: Sequence[Any], at: int = 0) -> Seat:
@@ -238,10 +233,19 @@ SELECT {_SLOT} FROM annotation_slot slot WHERE slot.id = %(slot)s AND slot.queue
 """)  # noqa: S608 - column names
 
 
-def slot_of_queue(queue_id: int, slot_id: int) -> Slot | None:
-    """The slot of a queue; None where the queue has no such slot."""
-    row = row_of(_SLOT_OF_QUEUE, {"slot": slot_id, "queue": queue_id})
-    return _SLOT.of(row) if row else None
+def slot_of_queue(queue_id: int, slot_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot | None:
+    """The slot of a queue; None where the queue has no such slot. `along` as for `seated`."""
+    if along is not None and len(along) > 1:
+        rows = along[1]
+    else:
+        rows = rows_of(_SLOT_OF_QUEUE, {"slot": slot_id, "queue": queue_id})
+    return _SLOT.of(rows[0]) if rows else None
+
+
+def seat_reading(queue_id: int, slot_id: int | None) -> Reading:
+    """What `seated` reads, and `slot_of_queue` for a slot: to be read along with the session."""
+    given = {"queue": min(queue_id, LARGEST_ID), "slot": slot_id}
+    return Reading((_SEATED,), given) if slot_id is None else Reading((_SEATED, _SLOT_OF_QUEUE), given)
 
 
 def own_slot(seat: Seat, slot: Slot) -> Slot | None:

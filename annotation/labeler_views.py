@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
 from lseval.query_parameters import takes
+from lseval.reading_along import Reading, reads_along, rows_read_along
 
 HEARTBEAT_S = 60
 
@@ -31,16 +33,8 @@ def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
 
     PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
     """
-    return _seat_in(request, selectors.seated(_person_or_404(request), queue_id))
-
-
-def _person_or_404(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise Http404("no such queue")
-    return request.user
-
-
-def _seat_in(request: HttpRequest, found: tuple[Seat, str | None] | None) -> Seat:
+    user = request.user
+    found = selectors.seated(user, queue_id, rows_read_along(request)) if isinstance(user, User) else None
     if found is None or found[0].queue.role == LabelerRole.ADJUDICATOR:
         raise Http404("no such queue")
     seat, role = found
@@ -48,13 +42,18 @@ def _seat_in(request: HttpRequest, found: tuple[Seat, str | None] | None) -> Sea
     return seat
 
 
+def _seat_and_slot(request: HttpRequest, queue_id: int) -> Reading:
+    return selectors.seat_reading(queue_id, _slot_id(request.POST.get("slot", "")))
+
+
+@reads_along(_seat_and_slot)
 @takes("slot", "source")
 @require_http_methods(["GET", "HEAD", "POST"])
 def label(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next item, or with `?slot=` one that the person holds or decided lately; a POST stores a label."""
-    if request.method == "POST":
-        return _submit(request, queue_id)
     seat = seat_or_404(request, queue_id)
+    if request.method == "POST":
+        return _submit(request, seat)
     if "slot" in request.GET:
         slot = _own_slot_or_404(seat, request.GET["slot"])
         if slot.status == "open":
@@ -190,14 +189,9 @@ def label_recent(request: HttpRequest, queue_id: int) -> HttpResponse:
     return render(request, "annotation/_recent_list.html" if part else "annotation/recent.html", context)
 
 
-def _submit(request: HttpRequest, queue_id: int) -> HttpResponse:
+def _submit(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = LabelForm(request.POST)
-    form.full_clean()
-    found, slot = selectors.seated_with_slot(_person_or_404(request), queue_id, form.cleaned_data.get("slot", 0))
-    seat = _seat_in(request, found)
-    _require_readable(form)
-    if slot is None:
-        raise Http404("no such item")
+    slot = slot_of(seat, form, rows_read_along(request))
     given = form.cleaned_data
     # The list of types stands on the page whichever button is pressed.
     error_type = given["error_type"] if given["label"] == RoundLabel.ERROR else ""
@@ -241,27 +235,31 @@ def to_page(request: HttpRequest, url: str) -> HttpResponse:
     return redirect(url)
 
 
-def slot_of(seat: Seat, form: SlotForm) -> Slot:
-    """The slot that a form is about. Raises InputError for an unreadable form, Http404 for another queue's slot."""
-    _require_readable(form)
-    return _slot_or_404(seat, form.cleaned_data["slot"])
+def slot_of(seat: Seat, form: SlotForm, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot:
+    """The slot that a form is about. Raises InputError for an unreadable form, Http404 for another queue's slot.
 
-
-def _require_readable(form: SlotForm) -> None:
+    `along` are the rows of `selectors.seat_reading`, where they have been read.
+    """
     if not form.is_valid():
         names = ", ".join(sorted(form.errors))
         raise InputError(f"The request cannot be read ({names}). Reload the page and decide again.")
+    return _slot_or_404(seat, form.cleaned_data["slot"], along)
 
 
 def slot_in(seat: Seat, slot_id: str) -> Slot:
     """The slot of the seat's queue that an address names. Raises Http404 for any other."""
-    if not slot_id.isascii() or not slot_id.isdigit() or len(slot_id) > 18:
+    number = _slot_id(slot_id)
+    if number is None:
         raise Http404("no such item")
-    return _slot_or_404(seat, int(slot_id))
+    return _slot_or_404(seat, number)
 
 
-def _slot_or_404(seat: Seat, slot_id: int) -> Slot:
-    slot = selectors.slot_of_queue(seat.queue_id, slot_id)
+def _slot_id(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def _slot_or_404(seat: Seat, slot_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot:
+    slot = selectors.slot_of_queue(seat.queue_id, slot_id, along)
     if slot is None:
         raise Http404("no such item")
     return slot

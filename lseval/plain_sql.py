@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.base import ModelState
 from psycopg import generators
 from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.errors import error_from_result
@@ -46,8 +47,15 @@ class Columns:
         return len(self._names)
 
     def of(self, row: Sequence[Any], at: int = 0) -> Any:
-        """The instance that a row holds from its place `at` on. JSON fields must be among those left out."""
-        return self._model.from_db(DEFAULT_DB_ALIAS, self._names, row[at : at + len(self._names)])
+        """The instance that a row holds from its place `at` on. JSON fields must be among those left out.
+
+        It is put together as Django unpickles one, without going through all fields of its model.
+        """
+        made = self._model.__new__(self._model)
+        made.__dict__.update(zip(self._names, row[at : at + len(self._names)], strict=True))
+        made._state = state = ModelState()
+        state.db, state.adding = DEFAULT_DB_ALIAS, False
+        return made
 
 
 class Statement:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from lseval.models import User
 from lseval.plain_sql import Columns, Statement, rows_of_each
+from lseval.reading_along import ReadAlong, Reading
 
 _SESSION: Final = Statement(
     "SELECT session_data, expire_date FROM django_session WHERE session_key = %(key)s AND expire_date > %(now)s"
@@ -34,8 +35,10 @@ def person_in(rows: list[tuple[Any, ...]]) -> User | None:
 class SessionStore(db.SessionStore):
     """Django's, except that a session is looked up on every page and so costs as little as it can."""
 
-    read_along: User | None = None
-    """The person who was read in one message with the session; they need not be the one whose it is."""
+    reading = Reading()
+    """What is read in one message with the session and with the person whose it was when it was last read."""
+    read_along: ReadAlong | None = None
+    """What was read so. The person need not be the one whose session it is."""
 
     def _get_session_from_db(self) -> Any:
         key = self.session_key
@@ -44,12 +47,14 @@ class SessionStore(db.SessionStore):
             return None
         with _lock:
             person = _people.get(key)
-        given = {"key": key, "now": timezone.now(), "user": person}
-        sessions, people = rows_of_each([_SESSION, PERSON], given, may_be_repeated=True)
+        given = {**self.reading.given, "key": key, "now": timezone.now(), "user": person}
+        sessions, people, *rows = rows_of_each(
+            [_SESSION, PERSON, *self.reading.statements], given, may_be_repeated=True
+        )
         if not sessions:
             self._session_key = None
             return None
-        self.read_along = person_in(people)
+        self.read_along = ReadAlong(person_in(people), rows)
         return Session(session_key=key, session_data=sessions[0][0], expire_date=sessions[0][1])
 
     def load(self) -> dict[str, Any]:

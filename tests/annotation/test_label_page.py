@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation import leases, services
 from annotation.models import AuditStatus, ItemKind, LabelVersion, Lease, Slot, SlotStatus
 from annotation.sampling import Plan
-from lseval.judging.embedded.passages import page_index
+from lseval.judging.embedded.passages import page_words
 from lseval.models import AnswerGroup, Page, Study, Task
 from tests.annotation.making import Made, add_link, expire, give, make_audit, submit
 from tests.factories import PAGE_TEXT, make_run, make_study, make_user
@@ -233,7 +233,7 @@ def test_next_item_is_prepared_without_being_given_or_told(page: Labeling, made:
         Page.objects.filter(pk=snapshot.pk).update(text=f"The ferry of page {snapshot.pk} opened in 1962.")
     shown = page.fields(page.open())["slot"]
     before = list(Lease.objects.values()), list(made.first.seats.values())
-    page_index.cache_clear()
+    page_words.cache_clear()
     reply = page.client.get(reverse("label_ahead", args=[page.queue_id]))
     assert (reply.status_code, reply.content) == (204, b"")
     assert (list(Lease.objects.values()), list(made.first.seats.values())) == before
@@ -241,8 +241,8 @@ def test_next_item_is_prepared_without_being_given_or_told(page: Labeling, made:
     page.decide(page.open(), "C")
     assert page.fields(page.open())["slot"] == str(likely) != shown
     # One text was indexed ahead, and the page of the next item, opened twice by now, found it there.
-    assert page_index.cache_info().hits >= 1
-    assert page_index.cache_info().misses == 1 + 1
+    assert page_words.cache_info().hits >= 1
+    assert page_words.cache_info().misses == 1 + 1
 
 
 def test_nothing_is_prepared_where_nothing_is_left(page: Labeling, made: Made) -> None:
@@ -266,6 +266,14 @@ def test_cited_page_comes_as_a_part_with_htmx_and_as_a_page_without(page: Labeli
         ).status_code
         == 404
     )
+
+
+@pytest.mark.parametrize("written", ["{}", " {} ", "+{}"])
+def test_a_label_is_stored_however_its_slot_is_written(page: Labeling, written: str) -> None:
+    shown = page.open()
+    slot = page.fields(shown)["slot"]
+    assert page.decide(shown, "C", slot=written.format(slot)).status_code == 302
+    assert Slot.objects.get(pk=slot).status == SlotStatus.LABELED
 
 
 def test_last_decisions_come_as_a_part_with_htmx_and_as_a_page_without(page: Labeling) -> None:
