@@ -10,7 +10,7 @@ from typing import Final
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from lseval.judging.embedded.passages import PageIndex, page_index
+from lseval.judging.embedded.passages import PageWords, page_words
 from lseval.judging.embedded.text import token_forms, tokens
 
 Span = tuple[int, int]
@@ -47,7 +47,7 @@ def nearest_passages(text: str, forms: Collection[str], most: int = PASSAGES_MAR
     First those that together hold the most of the group's words, then those that each hold at least a third as much
     as the best one, so that a second mention of the same fact is marked too.
     """
-    index = index_shown(text)
+    index = words_shown(text).index(forms)
     together = index.best(forms, most=most)
     shares = index.shares(forms)
     least = _LEAST_SHARE * max(shares.values(), default=0.0)
@@ -58,9 +58,9 @@ def nearest_passages(text: str, forms: Collection[str], most: int = PASSAGES_MAR
     return sorted((index.passages[number].start, index.passages[number].end) for number in ranked)
 
 
-def index_shown(text: str) -> PageIndex:
-    """The index of the part of a text that a page shows; kept for the next groups that cite the same page."""
-    return page_index(text[:LONGEST_SHOWN])
+def words_shown(text: str) -> PageWords:
+    """The words of the part of a text that a page shows; kept for the next groups that cite the same page."""
+    return page_words(text[:LONGEST_SHOWN])
 
 
 def word_forms(*texts: str) -> frozenset[str]:

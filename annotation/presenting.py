@@ -18,11 +18,11 @@ from annotation.marking import (
     LONGEST_SHOWN,
     MarkedText,
     group_forms,
-    index_shown,
     marked,
     nearest_passages,
     shared_words,
     word_forms,
+    words_shown,
 )
 from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Seat, Slot
 from annotation.request_keys import request_key as request_key
@@ -247,7 +247,7 @@ def warm(shown: ItemShown) -> None:
     """Do now what takes longest when the item's page is made: read and index the cited page that opens first."""
     source = open_source(shown.sources, "")
     if source is not None and shown.group is not None:
-        index_shown(snapshot_text(source))
+        words_shown(snapshot_text(source))
 
 
 def source_tab(source: Source) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.marking import LONGEST_SHOWN, group_forms, marked, nearest_passages, shared_words, word_forms
+from lseval.judging.embedded.passages import page_index, page_words
+from lseval.judging.embedded.text import token_forms
 
 PAGE = (
     "Visits. Tickets cost 5 crowns in summer.\n"
@@ -99,3 +101,16 @@ def test_hundred_thousand_brackets_are_shown_without_marks() -> None:
     text = "[" * 100_000
     shown = marked(text, nearest_passages(text, group_forms("[", "[x](", {})))
     assert (shown.html, shown.marks) == (text, 0)
+
+
+@given(
+    st.text("aldisAB 12.'’é\n渡船、", max_size=200), st.text("aldisAB 12.'’é渡船", max_size=60), st.integers(1, 6)
+)
+def test_passages_are_those_that_the_whole_index_gives(text: str, words: str, most: int) -> None:
+    forms = frozenset(token_forms(words))
+    few, whole = page_words(text).index(forms), page_index(text)
+    assert few.shares(forms) == whole.shares(forms)
+    assert [found.number for found in few.best(forms, most=most)] == [
+        found.number for found in whole.best(forms, most=most)
+    ]
+    assert [few.words(found) for found in few.passages] == [whole.words(found) for found in whole.passages]
