@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,9 @@ def _parser(*left_out: str) -> MarkdownIt:
     return parser.enable(["table", "strikethrough"]).disable(["image", *left_out])
 
 
+_PLAIN_WORDS = re.compile(r"[^\W_](?:[^\W_]|[ ,;’%–-](?=[^\W_ ,;’%–-]))*")
+"""A line of words that Markdown has nothing to do with, like most values of a group's fields."""
+
 _MARKDOWN = _parser()
 _WITHOUT_LINKS = _parser("link", "autolink", "reference")
 _TAGS = {
@@ -41,6 +45,8 @@ def render_markdown(text: str, highest_heading: int = 3) -> SafeString:
     Headings begin at level `highest_heading`, below the page's own.
     """
     text = text[:MARKDOWN_LIMIT]
+    if _PLAIN_WORDS.fullmatch(text):
+        return mark_safe(f"<p>{text}</p>\n")  # noqa: S308 - letters, digits and a few signs that need no escaping
     parser = _MARKDOWN if text.count("[") + text.count("<") <= _MOST_BRACKETS else _WITHOUT_LINKS
     tokens = parser.parse(text)
     _lower_headings(tokens, highest_heading)

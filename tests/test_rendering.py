@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lseval import rendering
 from lseval.rendering import MARKDOWN_LIMIT, render_markdown, web_link
 
 
@@ -95,3 +100,11 @@ def test_a_hundred_thousand_brackets_stay_as_text(piece: str) -> None:
 
 def test_an_ordinary_number_of_links_still_is_links() -> None:
     assert render_markdown("[1](https://a.example/) " * 1000).count("<a ") == 1000
+
+
+@given(st.text("abZ09é漢 ,;’%–-.x)*_'&", max_size=12))
+def test_plain_words_are_what_markdown_makes_of_them(text: str) -> None:
+    quick = render_markdown(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rendering, "_PLAIN_WORDS", re.compile(r"(?!)"))
+        assert render_markdown(text) == quick
