@@ -29,6 +29,7 @@ _UNDER = {
     "observation": "outcome",
     "page": "outcome",
     "label": "audit",
+    "label_recent": "audit",
     "guidelines": "audit",
     "adjudication": "audit",
     "adjudicate": "audit",
