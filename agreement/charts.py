@@ -21,6 +21,7 @@ Chart: TypeAlias = alt.LayerChart | dict[str, Any]
 """As Altair builds it, or a Vega-Lite specification."""
 CONTENT_TYPES: dict[Format, str] = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 _PANEL_TITLES = {"as": "Answer Score", "ap": "Answer Precision"}
+_MAXIMA = {"as": 100.0, "ap": 1.0}
 _SIZE = 300
 _DOT_AREA = 620
 _HIT_AREA = 460
@@ -63,7 +64,7 @@ def score_panels(table: GroupTable) -> list[ScorePanel]:
     pairs = score_pairs(table, "auto", "h1")
     names = np.array([response for _, response in table.ids], dtype=object)[pairs.responses]
     panels = []
-    for score, maximum in (("as", 100), ("ap", 1)):
+    for score, maximum in _MAXIMA.items():
         cells = pairs.cells[score]
         points = [
             ScorePair(float(cells.x[i]), float(cells.y[j]), tuple(names[cells.code == cell]))
@@ -222,6 +223,12 @@ def render(chart: Chart, file_format: Format) -> bytes:
     if file_format == "png":
         return vl_convert.vegalite_to_png(specification, scale=2)
     return vl_convert.vegalite_to_pdf(specification)
+
+
+def warm_up() -> None:
+    """Start the renderer and draw the agreement page's figure without a dot: the first drawing takes a second."""
+    panels = [ScorePanel(score, _PANEL_TITLES[score], (), maximum) for score, maximum in _MAXIMA.items()]
+    render(score_scatter(panels, "Automatic", "H1", lambda *_: ""), "svg")
 
 
 def inline_svg(chart: Chart, label: str, origin: str) -> SafeString:

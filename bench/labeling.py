@@ -25,7 +25,7 @@ from lseval.database.server import EmbeddedServer
 ROOT = Path(__file__).resolve().parents[1]
 CLIENTS = (1, 8, 50)
 SLICES = [("floor", 1.0), ("product", 3.0)] * 6
-WARM_UP_S = 2
+WARM_UP_S = 10
 WORKERS = 2
 BAR = 5.0
 EXPORT_BAR_S = 2.0

@@ -6,6 +6,8 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from agreement.charts import warm_up
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lseval.settings")
 
 application = get_wsgi_application()
@@ -15,6 +17,7 @@ application = get_wsgi_application()
 # goes away by itself; looking for cycles every 700 objects, as is usual, takes a tenth of the time and much more of
 # the slowest pages'.
 _ = get_resolver().url_patterns
+warm_up()
 gc.collect()
 gc.freeze()
 gc.set_threshold(50_000, 20, 50)

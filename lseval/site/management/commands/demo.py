@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 
 from agreement.text import report_text
 from lseval.site.demo.build import Demo, build_demo, summary
@@ -41,6 +42,9 @@ class Command(BaseCommand):
         demo = build_demo(
             demo_size(options["size"]), fresh=options["fresh"], watch=partial(bar, quiet=options["json"])
         )
+        with connection.cursor() as cursor:
+            # PostgreSQL would look at what is new by itself, and plan badly for the minute until then.
+            cursor.execute("ANALYZE")
         found = summary(demo)
         if options["json"]:
             self.stdout.write(json.dumps(found))
