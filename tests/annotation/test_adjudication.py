@@ -370,6 +370,22 @@ class TestLaterDisagreements:
         assert "not queued yet" not in client.get(page).content.decode()
 
 
+def test_leads_page_asks_as_often_for_many_decisions_as_for_one(
+    client: Client, differing: Differing, django_assert_num_queries: Any
+) -> None:
+    user = seated(differing)
+    client.force_login(user)
+    page = reverse("adjudication", args=["s1", differing.made.audit.pk])
+    decide(next_pair(differing, user), user)
+    # Session with user, study with role; audit, its queue and counts, seats, people, skips and rulings with labels.
+    with django_assert_num_queries(14):
+        client.get(page)
+    for _ in range(2):
+        decide(next_pair(differing, user), user)
+    with django_assert_num_queries(14):
+        assert client.get(page).content.decode().count("the page says 1971") == 3
+
+
 class TestAutomatic:
     """Items on which H1 and the automatic verdict differ, for leads only."""
 
