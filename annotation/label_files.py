@@ -58,6 +58,7 @@ class LabelRow:
     evidence_digest: str
     seconds_on_task: float | None
     created_at: datetime | None
+    source: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -179,6 +180,7 @@ def _row(line: int, values: Mapping[str, Any]) -> LabelRow:
         evidence_digest=digest,
         seconds_on_task=known("seconds_on_task", _seconds),
         created_at=known("created_at", _time),
+        source=text("source", 200),
         warnings=tuple(warnings),
     )
 

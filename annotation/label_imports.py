@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -36,6 +36,10 @@ from lseval.models import User
 
 ADDED, KEPT, PASSED_OVER, REFUSED = "added", "already there", "of another role", "refused"
 OUTCOMES: Final = (ADDED, KEPT, PASSED_OVER, REFUSED)
+_COMPARED: Final = (
+    "slot_id", "number", "action", "label", "error_type", "comment", "is_late", "user_id", "request_key",
+    "created_at",
+)  # fmt: skip
 _KEYS: Final = uuid.UUID("0b8de1f6-7a63-4f5e-9a34-21f5a6d0c7e2")
 
 
@@ -73,20 +77,25 @@ def import_labels(
         share_audit(audit.pk)
         if Audit.objects.get(pk=audit.pk).status == AuditStatus.CLOSED:
             raise AuditClosedError
-        queue, user = _place(audit, role, labeler, by)
-        by_slot = _matched(queue, list(rows), report)
-        added = _store(queue, user, by_slot, source, report)
+        queue, user = place_of(audit, role, labeler, by)
+        origin = Origin(source, person=user)
+        added = store_new(new_versions(queue, matched(queue, list(rows), report), origin, report))
         if added:
-            record_event(
-                audit, AuditAction.IMPORTED, by, person=user.username, role=role, labels=added, source=source
-            )
+            record_import(queue, user, added, source, by)
     # Afterwards, since adjudicators lock their queue before the labelers' items, and this has locked those.
     if added and not queue.is_simulated:
         queue_new_disagreements(audit, by)
     return report
 
 
-def _place(audit: Audit, role: str, labeler: User | None, by: User | None) -> tuple[Queue, User]:
+def record_import(queue: Queue, person: User, labels: int, source: str, by: User | None) -> None:
+    """Add a line to the audit's log: so many labels of a person came into a queue."""
+    detail = {"person": person.username, "role": queue.role, "labels": labels, "source": source}
+    record_event(queue.audit, AuditAction.IMPORTED, by, **detail)
+
+
+def place_of(audit: Audit, role: str, labeler: User | None, by: User | None = None) -> tuple[Queue, User]:
+    """A role's queue, and whose labels come into it; None stands for the simulated labeler, who is made here."""
     people = queue_of(audit, role)
     if labeler is not None:
         seat(people, labeler, by)
@@ -97,9 +106,7 @@ def _place(audit: Audit, role: str, labeler: User | None, by: User | None) -> tu
     return queue, User.objects.get(seats__queue=queue)
 
 
-def _matched(
-    queue: Queue, rows: Sequence[LabelRow | RowProblem], report: ImportReport
-) -> dict[int, list[LabelRow]]:
+def matched(queue: Queue, rows: Sequence[LabelRow | RowProblem], report: ImportReport) -> dict[int, list[LabelRow]]:
     """Slot id to its rows in the order of their versions; rows that fit nowhere are reported."""
     readable = [row for row in rows if isinstance(row, LabelRow)]
     if len(audits := {row.audit for row in readable if row.audit}) > 1:
@@ -194,48 +201,89 @@ def _refuse(report: ImportReport, line: int, message: str) -> None:
     report.problems.append(f"line {line}: {message}")
 
 
-def _store(queue: Queue, user: User, by_slot: dict[int, list[LabelRow]], source: str, report: ImportReport) -> int:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where rows come from: the file, and whose they are.
+
+    They are one person's, or else of those whom the rows name, by username. `keeps_source` has each version keep
+    the source that its row names in place of the file.
+    """
+
+    file: str
+    person: User | None = None
+    by_name: Mapping[str, User] = field(default_factory=dict)
+    keeps_source: bool = False
+
+    def user_of(self, row: LabelRow) -> User:
+        """Whose row it is."""
+        return self.person or self.by_name[row.labeler]
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersions:
+    """Versions that are to be added, and their slots as they stand after them."""
+
+    versions: list[LabelVersion]
+    slots: list[Slot]
+
+
+def new_versions(
+    queue: Queue, by_slot: Mapping[int, list[LabelRow]], origin: Origin, report: ImportReport
+) -> NewVersions:
+    """What the rows add to a queue, whose slots are locked. Rows that are there are counted, others refused."""
     slots = (
         Slot.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=by_slot).order_by("pk").in_bulk()
     )
-    stored: dict[int, list[tuple[int, uuid.UUID]]] = defaultdict(list)
-    known = LabelVersion.objects.filter(slot__in=slots).order_by("slot_id", "number")
-    for slot_id, number, key in known.values_list("slot_id", "number", "request_key"):
-        stored[slot_id].append((number, key))
-    held = Lease.objects.filter(slot__in=slots, expires_at__gt=Now()).exclude(user=user)
+    stored: dict[int, list[LabelVersion]] = defaultdict(list)
+    for version in LabelVersion.objects.filter(slot__in=slots).order_by("slot_id", "number").only(*_COMPARED):
+        stored[version.slot_id].append(version)
+    held = Lease.objects.filter(slot__in=slots, expires_at__gt=Now())
+    if origin.person:
+        held = held.exclude(user=origin.person)
     in_work = set(held.values_list("slot_id", flat=True))
-    versions: list[LabelVersion] = []
-    changed: list[Slot] = []
+    found = NewVersions([], [])
     for slot_id, rows in by_slot.items():
-        keys = [_key(slot_id, row) for row in rows]
-        before = [key for _, key in stored[slot_id]]
-        if before[: len(rows)] == keys:
+        before = stored[slot_id]
+        is_same = [_is_stored(known, row, origin) for known, row in zip(before, rows, strict=False)]
+        if all(is_same) and len(rows) <= len(before):
             report.rows[KEPT] += len(rows)
             continue
-        if before != keys[: len(before)] or slot_id in in_work:
+        if not all(is_same) or slot_id in in_work:
             why = "somebody is working on the item now" if slot_id in in_work else "the item has been decided here"
             for row in rows:
                 _refuse(report, row.line, why)
             continue
         report.rows.update({KEPT: len(before)} if before else {})
         slot = slots[slot_id]
-        for number, (row, key) in enumerate(zip(rows, keys, strict=True), 1):
-            if number <= len(before):
-                continue
-            versions.append(_version(queue, user, slot, number, row, key, source))
+        for number, row in enumerate(rows[len(before) :], len(before) + 1):
+            found.versions.append(_version(queue, slot, number, row, origin))
             if not row.is_late:
                 slot.version, slot.status = number, STATUS_AFTER[row.action]
         report.rows[ADDED] += len(rows) - len(before)
-        changed.append(slot)
-    LabelVersion.objects.bulk_create(versions, batch_size=1000)
-    Slot.objects.bulk_update(changed, ["version", "status"], batch_size=1000)
-    Lease.objects.filter(slot__in=[slot for slot in changed if slot.status != SlotStatus.OPEN]).delete()
-    return len(versions)
+        found.slots.append(slot)
+    return found
 
 
-def _version(
-    queue: Queue, user: User, slot: Slot, number: int, row: LabelRow, key: uuid.UUID, source: str
-) -> LabelVersion:
+def _is_stored(known: LabelVersion, row: LabelRow, origin: Origin) -> bool:
+    """Whether the row is the version: imported as it before, or the same of the same person and moment."""
+    if known.request_key == _key(known.slot_id, row):
+        return True
+    return (
+        known.created_at == row.created_at
+        and known.user_id == origin.user_of(row).pk
+        and _content(row) == (known.action, known.label, known.error_type, known.comment, known.is_late)
+    )
+
+
+def store_new(new: NewVersions) -> int:
+    """Store new versions and their slots; how many versions. Leases on what is decided by them end."""
+    LabelVersion.objects.bulk_create(new.versions, batch_size=1000)
+    Slot.objects.bulk_update(new.slots, ["version", "status"], batch_size=1000)
+    Lease.objects.filter(slot__in=[slot for slot in new.slots if slot.status != SlotStatus.OPEN]).delete()
+    return len(new.versions)
+
+
+def _version(queue: Queue, slot: Slot, number: int, row: LabelRow, origin: Origin) -> LabelVersion:
     return LabelVersion(
         slot=slot,
         number=number,
@@ -243,13 +291,13 @@ def _version(
         label=row.label,
         error_type=row.error_type,
         comment=row.comment,
-        user=user,
+        user=origin.user_of(row),
         is_simulated=queue.is_simulated,
         is_late=row.is_late,
         codebook_version=row.codebook_version,
         evidence_digest=row.evidence_digest,
         seconds_on_task=row.seconds_on_task,
-        request_key=key,
-        source=source[:200],
+        request_key=_key(slot.pk, row),
+        source=row.source if origin.keeps_source else origin.file[:200],
         **({"created_at": row.created_at} if row.created_at else {}),
     )

@@ -49,12 +49,19 @@ def make_simulated_queue(audit: Audit, role: str) -> tuple[Queue, User]:
     """A copy of a role's queue with nothing decided, and the simulated labeler who sits in it."""
     people = queue_of(audit, role)
     with transaction.atomic():
+        queue, user = make_empty_simulated_queue(audit, role)
+        fill_queue(queue, [slot.item for slot in people.slots.select_related("item").order_by("position")])
+    return queue, user
+
+
+def make_empty_simulated_queue(audit: Audit, role: str) -> tuple[Queue, User]:
+    """A queue for simulated labels with nothing in it, and the simulated labeler who sits in it."""
+    with transaction.atomic():
         queue = Queue.objects.create(audit=audit, role=role, is_simulated=True)
         user = User(username=f"simulated-{role.lower()}-{audit.pk}", is_simulated=True)
         user.set_unusable_password()
         user.save()
         seat(queue, user)
-        fill_queue(queue, [slot.item for slot in people.slots.select_related("item").order_by("position")])
     return queue, user
 
 

@@ -24,7 +24,9 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 T = TypeVar("T")
 
 
-def _one_of(values: Collection[str]) -> AfterValidator:
+def one_of(values: Collection[str]) -> AfterValidator:
+    """The demand that a text be one of `values`."""
+
     def check(text: str) -> str:
         if text not in values:
             raise ValueError(f"{text[:40]!r} is none of {', '.join(values)}")
@@ -63,14 +65,16 @@ Number = Annotated[int, Field(ge=1, le=_LARGEST)]
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 Id = Annotated[int, Field(ge=0)]
 ListOf = Annotated[list[T], FailFast()]
-PageSourceName = Annotated[str, _one_of(("recorded", "fetched", "saved"))]
+PageSourceName = Annotated[str, one_of(("recorded", "fetched", "saved"))]
 
 
-class _Model(BaseModel):
+class StrictModel(BaseModel):
+    """A row, or a part of one, that takes nothing for what it is not."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class OfRun(_Model):
+class OfRun(StrictModel):
     """A row about a run, which task and model name; `run_id` is its id where the row was exported."""
 
     run_id: Id | None = None
@@ -78,13 +82,13 @@ class OfRun(_Model):
     model: Name
 
 
-class Hop(_Model):
+class Hop(StrictModel):
     url: str
     address: str = ""
     status: int = 0
 
 
-class PageRow(_Model):
+class PageRow(StrictModel):
     """A snapshot. One that was recorded in a run names the run; any other belongs to the study."""
 
     page_id: Id | None = None
@@ -97,7 +101,7 @@ class PageRow(_Model):
     title: str
     text: str
     text_digest: Digest
-    outcome: Annotated[str, _one_of(tuple(PageOutcome))]
+    outcome: Annotated[str, one_of(tuple(PageOutcome))]
     detail: str
     final_url: str
     status: Count | None
@@ -121,7 +125,7 @@ class PageRow(_Model):
         return self
 
 
-class CitedSource(_Model):
+class CitedSource(StrictModel):
     url: str
     canonical_key: str
     marker: str
@@ -134,7 +138,7 @@ class CitedSource(_Model):
         return self
 
 
-class Group(_Model):
+class Group(StrictModel):
     number: Number
     title: str
     text: str
@@ -171,21 +175,21 @@ class AnswerRow(OfRun):
         return self
 
 
-class Quotation(_Model):
+class Quotation(StrictModel):
     page: Id
     text: str
     start: Count
     end: Count
 
 
-class Claim(_Model):
+class Claim(StrictModel):
     claim: str
     status: Literal["supported", "contradicted", "not_found"]
     quotation: Quotation | None = None
     note: str = ""
 
 
-class EvidencePage(_Model):
+class EvidencePage(StrictModel):
     """A snapshot that a judge was given: its id where it was exported, and what it is known by elsewhere.
 
     `digest` is of the text that the judge saw, `text_digest` of the one that the snapshot had at the export.
@@ -206,7 +210,7 @@ class VerdictRow(OfRun):
     title: str
     group_text_digest: Digest
     is_second: bool
-    label: Annotated[str, _one_of((*GroupLabel, UNJUDGED))]
+    label: Annotated[str, one_of((*GroupLabel, UNJUDGED))]
     reason: Filled
     code: Annotated[str, Field(max_length=30)]
     judge: Annotated[str, Field(max_length=200)]
@@ -223,8 +227,8 @@ class JudgementRow(OfRun):
 
     round_number: Number
     round_digest: Digest
-    judge_role: Annotated[str, _one_of(("A", "B"))]
-    verdict: Annotated[str, _one_of((*RoundLabel, UNJUDGED))]
+    judge_role: Annotated[str, one_of(("A", "B"))]
+    verdict: Annotated[str, one_of((*RoundLabel, UNJUDGED))]
     error_type: Annotated[str, Field(max_length=40)]
     explanation: str
     code: Annotated[str, Field(max_length=30)]
@@ -247,7 +251,7 @@ class LinkRow(OfRun):
 PAGES, ANSWERS, VERDICTS, SECOND_VERDICTS, JUDGEMENTS, LINKS = (
     "pages", "answers", "verdicts", "second_verdicts", "judgements", "links",
 )  # fmt: skip
-ROW_TYPES: Final[dict[str, type[_Model]]] = {
+ROW_TYPES: Final[dict[str, type[StrictModel]]] = {
     PAGES: PageRow,
     ANSWERS: AnswerRow,
     VERDICTS: VerdictRow,
@@ -276,17 +280,23 @@ def read_row(what: str, raw: RawRow, *, is_csv: bool) -> Any:
     """The row as a model of `ROW_TYPES[what]`. Raises `ReadError` naming what is at fault in it."""
     if raw.problem:
         raise FieldError(raw.problem)
-    row_type = ROW_TYPES[what]
-    try:
-        row = row_type.model_validate(_from_cells(row_type, raw.values) if is_csv else raw.values)
-    except ValidationError as error:
-        raise FieldError(_told(error)) from error
+    row = row_as(ROW_TYPES[what], raw.values, is_csv=is_csv)
     if isinstance(row, VerdictRow) and row.is_second != (what == SECOND_VERDICTS):
         raise FieldError(f"is_second: should be {str(not row.is_second).lower()} in a file of {what}")
     return row
 
 
-def _from_cells(row_type: type[_Model], cells: Mapping[str, str]) -> dict[str, Any]:
+def row_as(row_type: type[T], values: Mapping[str, Any], *, is_csv: bool) -> T:
+    """Values, or cells of CSV, as a `StrictModel`. Raises `ReadError` naming what is at fault in them."""
+    model: Any = row_type
+    try:
+        found: T = model.model_validate(_from_cells(model, values) if is_csv else values)
+    except ValidationError as error:
+        raise FieldError(_told(error)) from error
+    return found
+
+
+def _from_cells(row_type: type[StrictModel], cells: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, cell in cells.items():
         field = row_type.model_fields.get(name)

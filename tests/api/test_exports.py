@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import LabelVersion
+from annotation.models import Audit, LabelVersion
 from lseval.csv_cells import plain_cell
 from lseval.formats import write_run
 from lseval.models import Judgement, Link, Page, Run, SecondVerdict, Verdict
@@ -58,7 +58,7 @@ def test_headers_let_a_reader_check_what_arrived(lead: Program, what: str, file_
     rows = len(table(data)) if file_format == "csv" else data.count(b"\n")
     assert rows == {
         "labels": 1, "verdicts": 2, "links": 1, "runs": 1, "pages": 2, "answers": 1, "second_verdicts": 1,
-        "judgements": 2,
+        "judgements": 2, "audits": 16,  # a run, an audit, two queues, five items, seven slots
     }[what]  # fmt: skip
     assert answer["LSEval-Rows"] == str(rows)
     assert answer["LSEval-SHA256"] == digest.hexdigest()
@@ -169,6 +169,7 @@ def _changes(world: World) -> dict[str, Callable[[], Any]]:
         "answers": lambda: import_run(world.study, make_record("t99"), source_format="test"),
         "second_verdicts": lambda: SecondVerdict.objects.update(reason="changed"),
         "judgements": lambda: Judgement.objects.update(explanation="changed"),
+        "audits": lambda: Audit.objects.update(status="paused"),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,14 +18,17 @@ from lseval.pipeline.evaluation_import.reports import EvaluationReport
 
 DIGESTS: Final = "SHA256SUMS"
 _SUFFIXES: Final = (".jsonl", ".csv")
+AUDITS, LABELS = "audits", "labels"
 _OTHERS: Final = {
     "runs": "`manage.py import_runs` reads runs.jsonl",
-    "labels": "`manage.py import_labels` reads labels",
+    AUDITS: "`manage.py import_evaluation` reads audits",
+    LABELS: "`manage.py import_evaluation` and `import_labels` read labels",
 }
 
 _TELLING_OTHERS: Final = {
     "runs": frozenset({"final_answer", "task"}),
-    "labels": frozenset({"item_id", "kind", "action"}),
+    AUDITS: frozenset({"row", "audit"}),
+    LABELS: frozenset({"item_id", "kind", "action"}),
 }
 
 RunName = tuple[str, str]
@@ -83,29 +86,31 @@ class EvaluationFile:
             return None
 
 
-def open_files(paths: Sequence[Path]) -> dict[str, EvaluationFile]:
+def open_files(paths: Sequence[Path], also: Collection[str] = ()) -> dict[str, EvaluationFile]:
     """The files by what they are of, in the order in which they are needed; of a folder, those that are exports.
 
-    What a file is of is told from its names of values, or where it has no row from its own name.
+    What a file is of is told from its names of values, or where it has no row from its own name. Files of audits
+    and labels are passed over, unless `also` names them.
 
     Raises:
         InputError: a file is missing, unreadable or of nothing that is known, two are of the same, a file is not
             what `SHA256SUMS` beside it says, or there is none.
     """
     found: dict[str, EvaluationFile] = {}
-    for path in _listed(paths):
-        opened = _opened(path)
+    kinds = (*ROW_TYPES, *also)
+    for path in _listed(paths, also):
+        opened = _opened(path, also)
         if opened.what in found:
             raise InputError(
                 f"{found[opened.what].rows.path} and {path} are both of {opened.what}. Give one of them."
             )
         found[opened.what] = opened
     if not found:
-        raise InputError(f"There is no file of {', '.join(ROW_TYPES)} in {', '.join(map(str, paths))}.")
-    return {what: found[what] for what in ROW_TYPES if what in found}
+        raise InputError(f"There is no file of {', '.join(kinds)} in {', '.join(map(str, paths))}.")
+    return {what: found[what] for what in kinds if what in found}
 
 
-def _listed(paths: Sequence[Path]) -> Iterator[Path]:
+def _listed(paths: Sequence[Path], also: Collection[str]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             yield path
@@ -113,7 +118,7 @@ def _listed(paths: Sequence[Path]) -> Iterator[Path]:
         inside = [
             each
             for each in sorted(path.iterdir())
-            if each.suffix.lower() in _SUFFIXES and _named(each) not in _OTHERS
+            if each.suffix.lower() in _SUFFIXES and _named(each) not in _OTHERS.keys() - set(also)
         ]
         _check_digests(path, inside)
         yield from inside
@@ -140,7 +145,7 @@ def _check_digests(folder: Path, files: Sequence[Path]) -> None:
             )
 
 
-def _opened(path: Path) -> EvaluationFile:
+def _opened(path: Path, also: Collection[str]) -> EvaluationFile:
     file = RowFile(path)
     first = next((raw.values for raw in file.rows() if not raw.problem), None)
     names = file.names or tuple(first or ())
@@ -148,6 +153,8 @@ def _opened(path: Path) -> EvaluationFile:
     if (named := _named(path)) and (first is None or {what, named} == {VERDICTS, SECOND_VERDICTS}):
         what = named
     other = next((name for name, told in _TELLING_OTHERS.items() if told <= set(names)), what)
+    if other is not None and other in also:
+        return EvaluationFile(other, file)
     if other in _OTHERS:
         raise InputError(f"{path}: {_OTHERS[other]}.")
     if what is None:
@@ -169,6 +176,6 @@ def _named(path: Path) -> str | None:
     )
 
 
-def of_runs(files: dict[str, EvaluationFile]) -> dict[str, EvaluationFile]:
+def of_runs(files: Mapping[str, EvaluationFile]) -> dict[str, EvaluationFile]:
     """Those files whose rows are each about a run and come together by it."""
     return {what: file for what, file in files.items() if what != PAGES}

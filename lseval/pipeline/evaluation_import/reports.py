@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 ADDED, REPLACED, KEPT, LEFT_OUT, REFUSED = (
-    "added", "replaced", "already there", "left out with their run", "refused",
+    "added", "replaced", "already there", "left out with the rest", "refused",
 )  # fmt: skip
 OUTCOMES: Final = (ADDED, REPLACED, KEPT, LEFT_OUT, REFUSED)
 
@@ -17,11 +17,13 @@ class EvaluationReport:
     """Counts of rows by what they are of and by outcome, and a line for each refusal.
 
     `forgotten` counts the runs whose Stage 2 was removed since their verdicts changed, and which got no other.
+    `notes` say what else a reader should know.
     """
 
     rows: Counter[tuple[str, str]] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     forgotten: int = 0
+    notes: list[str] = field(default_factory=list)
 
     @property
     def refused(self) -> int:
@@ -38,3 +40,4 @@ class EvaluationReport:
         self.rows.update(other.rows)
         self.problems += other.problems
         self.forgotten += other.forgotten
+        self.notes += other.notes

@@ -64,7 +64,14 @@ def import_evaluation(
         InputError: a file cannot be used at all.
     """
     with long_cells():
-        files = open_files(paths)
+        return import_files(study, open_files(paths), replace=replace, watch=watch)
+
+
+def import_files(
+    study: Study, files: Mapping[str, EvaluationFile], *, replace: bool = False, watch: Watch = _unwatched
+) -> EvaluationReport:
+    """What `import_evaluation` does, with files that have been opened."""
+    with long_cells():
         report = EvaluationReport()
         by_run = of_runs(files)
         with watch("reading", sum(file.rows.size for file in by_run.values()), in_bytes=True) as steps:

@@ -19,6 +19,8 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import QuerySet, Value
 
+from annotation.audit_files import audit_rows, of_its_kind
+from annotation.audit_rows import COLUMNS as AUDIT_COLUMNS
 from annotation.transfers import CSV, JSONL, label_lines
 from lseval.csv_cells import escaped_cell
 from lseval.formats import write_run
@@ -139,6 +141,14 @@ def _label_lines(study: Study, file_format: str) -> Iterator[str]:
     return label_lines(study, None, file_format)
 
 
+def _audit_lines(study: Study, file_format: str) -> Iterator[str]:
+    if file_format == CSV:
+        yield row_line(AUDIT_COLUMNS, AUDIT_COLUMNS, CSV)
+    for row in audit_rows(study):
+        told = dict(zip(AUDIT_COLUMNS, row, strict=True)) if file_format == CSV else of_its_kind(row)
+        yield row_line(told, tuple(told.values()), file_format)
+
+
 def _verdict_lines(study: Study, file_format: str) -> Iterator[str]:
     rows = Verdict.objects.filter(group__run__study=study).order_by("group__run_id", "group__number")
     return _lines(rows, VERDICT_COLUMNS, file_format)
@@ -183,6 +193,7 @@ EXPORTS: Final[dict[str, Callable[[Study, str], Iterator[str]]]] = {
     "answers": _answer_lines,
     "second_verdicts": _second_verdict_lines,
     "judgements": _judgement_lines,
+    "audits": _audit_lines,
 }
 """What can be exported, each with what gives its lines."""
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from django.core.management import call_command
 
+from agreement.reporting import full_report
+from agreement.selectors import PEOPLE, SIMULATED
+from agreement.stats.bootstrap import Resampling
 from lseval.domain.web import FetchedPage, Hop
 from lseval.models import (
     FailureNode,
@@ -176,3 +179,36 @@ def put(**values: Any) -> Callable[[dict[str, Any]], Any]:
 
 def put_in(name: str, **values: Any) -> Callable[[dict[str, Any]], Any]:
     return lambda row: row[name][0].update(values)
+
+
+def labels_of(study: Study) -> list[dict[str, Any]]:
+    """The rows of a study's labels in order, without ids; a simulated labeler is named after the audit's."""
+    found = []
+    for row in rows_of(study, "labels"):
+        row = {name: value for name, value in row.items() if name not in ("item_id", "run_id", "study")}
+        if row["is_simulated"]:
+            row["labeler"] = row["labeler"].rpartition("-")[0]
+        found.append(row)
+    return found
+
+
+def audits_of(study: Study) -> list[dict[str, Any]]:
+    """The rows of a study's audits, items by the order of their ids."""
+    places: dict[int, int] = {}
+    found = []
+    for row in rows_of(study, "audits"):
+        row.pop("run_id", None)
+        if "item_id" in row:
+            row["item_id"] = places.setdefault(row["item_id"], len(places))
+        found.append(row)
+    return found
+
+
+def reports_of(study: Study) -> list[str]:
+    """The agreement reports on people's and on simulated labels, without the name of the study and ids."""
+    found = []
+    for source in (PEOPLE, SIMULATED):
+        report = full_report(study.audits.get(), source, Resampling(200, 1))
+        text = json.dumps({**report, "study": ""}, sort_keys=True, default=str)
+        found.append(text.replace(f'-{study.audits.get().pk}"', '"'))
+    return found

@@ -36,13 +36,16 @@ from lseval.site.tables.catalog import TABLES
 from tests.pipeline.evaluation_import.making import (
     FORMATS,
     LONG_AGO,
+    audits_of,
     edit,
     export_all,
+    labels_of,
     make_evaluated,
     make_twin,
     place_of_fetched,
     plain,
     put,
+    reports_of,
     rows_of,
     tables_of,
     written,
@@ -296,7 +299,7 @@ def test_summary_as_json_and_refusals_end_the_command(twin: Study, folder: Path)
     told = json.loads(out.getvalue())
     assert (told["study"], told["problems"], told["forgotten"]) == ("two", [], 0)
     assert told["rows"]["verdicts"] == {
-        "added": 4, "replaced": 0, "already there": 0, "left out with their run": 0, "refused": 0,
+        "added": 4, "replaced": 0, "already there": 0, "left out with the rest": 0, "refused": 0,
     }  # fmt: skip
     edit(folder / "links.jsonl", put(group_number=1))
     errors = StringIO()
@@ -308,7 +311,7 @@ def test_summary_as_json_and_refusals_end_the_command(twin: Study, folder: Path)
 def test_list_of_digests_of_a_folder_can_be_checked(folder: Path) -> None:
     lines = (folder / "SHA256SUMS").read_text().splitlines()
     assert {name for _, _, name in (line.partition("  ") for line in lines)} == {
-        f"{what}.jsonl" for what in (*ROW_TYPES, "runs", "labels")
+        f"{what}.jsonl" for what in (*ROW_TYPES, "runs", "audits", "labels")
     }
     for line in lines:
         digest, _, name = line.partition("  ")
@@ -341,8 +344,22 @@ def test_twin_of_a_demo_has_its_rows_and_tables(
         PageContent.objects.filter(page__study=twin).count()
         == PageContent.objects.filter(page__study=study).count()
     )
-    # Costs come of the ledger and people's labels of an audit, which are no part of the evaluation.
-    parts = {name for name, spec in TABLES.items() if spec.part in ("outcome", "process")}
+    assert audits_of(twin) == audits_of(study)
+    assert labels_of(twin) == labels_of(study)
+    assert labels_of(twin)
+    assert twin.audits.get().status == "open"
+    assert reports_of(twin) == reports_of(study)
+    told = [StringIO(), StringIO()]
+    for slug, out in zip(("tiny", "two"), told, strict=True):
+        call_command("agreement", slug, "--json", "--resamples", "200", stdout=out)
+    one, two = (json.loads(out.getvalue()) for out in told)
+    assert {**two, "study": "", "people": ""} == {**one, "study": "", "people": ""}
+    told = [StringIO(), StringIO()]
+    for slug, out in zip(("tiny", "two"), told, strict=True):
+        call_command("validity", slug, stdout=out)
+    assert told[1].getvalue().replace("two", "tiny") == told[0].getvalue().replace("two", "tiny")
+    # Costs come of the ledger, which is no part of the evaluation.
+    parts = TABLES.keys() - {"a11"}
     one, two = tables_of(study), tables_of(twin)
     assert {name: two[name] for name in parts} == {name: one[name] for name in parts}
     assert stage_counts(twin) == stage_counts(study)

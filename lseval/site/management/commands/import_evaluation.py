@@ -9,19 +9,25 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.audit_imports import import_audits
 from lseval.formats.evaluation_rows import ROW_TYPES
-from lseval.pipeline.evaluation_import import OUTCOMES, EvaluationReport, import_evaluation
+from lseval.formats.row_files import long_cells
+from lseval.models import Study
+from lseval.pipeline.evaluation_import import OUTCOMES, EvaluationReport
+from lseval.pipeline.evaluation_import.files import AUDITS, LABELS, open_files
+from lseval.pipeline.evaluation_import.service import Watch, import_files
 from lseval.pipeline.studies import find_study
 from lseval.site.progress import bar
 
 _SHOWN_PROBLEMS = 20
+_READ = (*ROW_TYPES, AUDITS, LABELS)
 
 
 class Command(BaseCommand):
     help = (
-        "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts and judgements, and "
-        "compare links. Runs come first, by import_runs. Safe to repeat: what is there is left alone. A run of "
-        "which a row is refused is left as it was, the others are stored."
+        "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts, judgements, and "
+        "audits with their labels; links are compared. Runs come first, by import_runs. Safe to repeat: what is "
+        "there is left alone. A run or an audit of which a row is refused is left as it was, the others are stored."
     )
 
     requires_system_checks: list[str] = []  # they load every page of the site
@@ -38,7 +44,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = find_study(options["study"])
         watch = partial(bar, quiet=options["json"])
-        report = import_evaluation(study, options["paths"], replace=options["replace"], watch=watch)
+        report = _import_all(study, options["paths"], watch, replace=options["replace"])
         if options["report"]:
             options["report"].write_text("".join(f"{line}\n" for line in report.problems), encoding="utf-8")
         if options["json"]:
@@ -62,14 +68,28 @@ class Command(BaseCommand):
                 f"... and {len(report.problems) - _SHOWN_PROBLEMS} more; --report FILE keeps all of them"
             )
         self.stdout.write(f"study {slug}")
-        for what in ROW_TYPES:
+        for what in _READ:
             for outcome in OUTCOMES:
                 if count := report.rows[what, outcome]:
                     self.stdout.write(f"  {what:<16}{outcome:<24}{count:>8}")
+        for note in report.notes:
+            self.stdout.write(f"  {note}")
         if report.forgotten:
             self.stdout.write(f"  runs that wait for Stage 2, since their verdicts changed {report.forgotten:>7}")
 
 
+def _import_all(study: Study, paths: list[Path], watch: Watch, *, replace: bool) -> EvaluationReport:
+    """The evaluation first, then the audits, which rest on it, with their labels."""
+    with long_cells():
+        files = open_files(paths, also=(AUDITS, LABELS))
+    audits, labels = files.pop(AUDITS, None), files.pop(LABELS, None)
+    report = import_files(study, files, replace=replace, watch=watch)
+    if audits or labels:
+        report.add(import_audits(study, audits, labels))
+    return report
+
+
 def _as_dict(slug: str, report: EvaluationReport) -> dict[str, Any]:
-    rows = {what: {outcome: report.rows[what, outcome] for outcome in OUTCOMES} for what in ROW_TYPES}
-    return {"study": slug, "rows": rows, "forgotten": report.forgotten, "problems": report.problems}
+    rows = {what: {outcome: report.rows[what, outcome] for outcome in OUTCOMES} for what in _READ}
+    told = {"forgotten": report.forgotten, "notes": report.notes, "problems": report.problems}
+    return {"study": slug, "rows": rows, **told}
