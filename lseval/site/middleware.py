@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from lseval.access import note_denial
@@ -28,6 +33,24 @@ def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
         return response
 
     return middleware
+
+
+_POLICY_OF_ITS_OWN: Final = ("_csp_config", "_csp_update", "_csp_replace", "_csp_exempt")
+
+
+class SitePolicyMiddleware(CSPMiddleware):
+    """django-csp's, which puts the policy together anew for each response: nearly all of them have the site's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        super().__init__(get_response)
+        self._policy = build_policy()
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_own = any(hasattr(response, name) for name in _POLICY_OF_ITS_OWN) or hasattr(request, "_csp_nonce")
+        if is_own or HEADER in response:
+            return super().process_response(request, response)
+        response[HEADER] = self._policy
+        return response
 
 
 class errors_as_pages:

@@ -141,8 +141,8 @@ def test_report_asks_the_database_as_often_for_many_runs_as_for_few(
 ) -> None:
     client = signed_in(world.lead)
     address = reverse(name, args=["s1"])
-    # Session with user, study with role; runs and labels, 7 counts, judges, markers twice, 8 of Stage 2, labels, audit;
-    # as JSON also the two judges beside each other.
+    # Session with user, study with role; runs and labels, 7 counts, judges, markers twice, 8 of Stage 2, labels,
+    # audit; as JSON also the two judges beside each other.
     with django_assert_num_queries(queries):
         client.get(address)
     for number in range(10):
