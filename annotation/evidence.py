@@ -102,7 +102,10 @@ def evidence_of(item: Item, pages: Mapping[int, Page] | None = None) -> Evidence
 
 
 _GROUP: Final = Columns(AnswerGroup, '"group"', only=["id", "number", "title", "text"])
-_ITEM: Final = Statement(f"""
+
+
+def _item(item: str) -> Statement:
+    return Statement(f"""
 SELECT item.kind, item.snapshots, item.round_id,
     (
         SELECT task.question FROM lseval_task task JOIN lseval_run run ON run.task_id = task.id
@@ -113,8 +116,8 @@ SELECT item.kind, item.snapshots, item.round_id,
 FROM annotation_item item
 LEFT JOIN lseval_rubric rubric ON rubric.run_id = item.run_id
 LEFT JOIN lseval_answergroup "group" ON "group".id = item.group_id
-WHERE item.id = %(item)s
-""")  # noqa: S608 - column names
+WHERE item.id = {item}
+""")  # noqa: S608 - column names, and what the caller's statement has
 
 
 def item_shown(slot: Slot) -> ItemShown:
@@ -178,15 +181,21 @@ def pages_of_item(item: str) -> str:
     return f"SELECT {_PAGE} FROM lseval_page page WHERE page.id = ANY ({_pages_cited_by(item)})"  # noqa: S608 - column names, and what the caller's statement has
 
 
-_PAGES_OF_ITEM: Final = Statement(pages_of_item("%(item)s"))
-
-# The page that opens first: the first that was read, else the first of which there is a snapshot.
-_TEXT_THAT_OPENS: Final = Statement(f"""
-SELECT page.id, page.text FROM lseval_page page WHERE page.id = ANY ({_pages_cited_by("%(item)s")})
-ORDER BY page.outcome <> 'ok', array_position({_pages_cited_by("%(item)s")}, page.id) LIMIT 1
+def _text_that_opens(item: str) -> Statement:
+    """The page that opens first: the first that was read, else the first of which there is a snapshot."""
+    cited = _pages_cited_by(item)
+    return Statement(f"""
+SELECT page.id, page.text FROM lseval_page page WHERE page.id = ANY ({cited})
+ORDER BY page.outcome <> 'ok', array_position({cited}, page.id) LIMIT 1
 """)  # noqa: S608 - put together from this file
-SHOWN: Final = (_ITEM, _PAGES_OF_ITEM, _TEXT_THAT_OPENS)
-"""What `item_in` takes the rows of; their parameter is the `item`."""
+
+
+def shown_of(item: str) -> tuple[Statement, Statement, Statement]:
+    """The statements of whose rows `item_in` makes an item; `item` is its id as they have it."""
+    return _item(item), Statement(pages_of_item(item)), _text_that_opens(item)
+
+
+SHOWN: Final = shown_of("%(item)s")
 _PAGES: Final = Statement(f"SELECT {_PAGE} FROM lseval_page page WHERE page.id = ANY(%(pages)s)")  # noqa: S608 - column names
 
 

@@ -17,7 +17,8 @@ from django.db.models import Count, F, Min
 from django.db.models.functions import Now
 
 from annotation.codebook import QUESTIONS
-from annotation.evidence import SHOWN, ItemShown, item_in
+from annotation.evidence import SHOWN, ItemShown, item_in, shown_of
+from annotation.leases import SERVED_ITEM, SERVED_SLOT
 from annotation.models import (
     Audit,
     AuditStatus,
@@ -328,10 +329,16 @@ ORDER BY {_NEWEST_FIRST} LIMIT 1
 """)  # noqa: S608 - column names
 
 _FLAG: Final = Columns(Flag, "flag")
-_OWN_FLAG: Final = Statement(f"""
-SELECT {_FLAG} FROM annotation_flag flag WHERE flag.slot_id = %(slot)s AND flag.user_id = %(user)s
+
+
+def _flag_on(slot: str) -> Statement:
+    return Statement(f"""
+SELECT {_FLAG} FROM annotation_flag flag WHERE flag.slot_id = {slot} AND flag.user_id = %(user)s
 ORDER BY flag.number DESC LIMIT 1
-""")  # noqa: S608 - column names
+""")  # noqa: S608 - column names, and what is written below
+
+
+_OWN_FLAG: Final = _flag_on("%(slot)s")
 
 
 def own_flag(slot_id: int, user_id: int) -> Flag | None:
@@ -350,12 +357,21 @@ class Surroundings:
 
 
 _ITEM_AND_SURROUNDINGS: Final = (*SHOWN, _HOW_FAR, _LATEST, _OWN_FLAG)
+WHAT_IS_SERVED: Final = (*shown_of(SERVED_ITEM), _HOW_FAR, _LATEST, _flag_on(SERVED_SLOT))
+"""What `item_and_surroundings` reads, to be sent with the claim of the slot."""
 
 
-def item_and_surroundings(seat: Seat, slot: Slot) -> tuple[ItemShown, Surroundings]:
-    """A slot's item and all that stands around it, asked for in one message."""
-    given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot.pk, "item": slot.item_id}
-    *item, progress, latest, flags = rows_of_each(_ITEM_AND_SURROUNDINGS, given)
+def item_and_surroundings(
+    seat: Seat, slot: Slot, read: Sequence[list[tuple[Any, ...]]] | None = None
+) -> tuple[ItemShown, Surroundings]:
+    """A slot's item and all that stands around it, asked for in one message.
+
+    `read` are the rows of `WHAT_IS_SERVED`, where they came with the slot.
+    """
+    if read is None:
+        given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot.pk, "item": slot.item_id}
+        read = rows_of_each(_ITEM_AND_SURROUNDINGS, given)
+    *item, progress, latest, flags = read
     return item_in(slot, *item), Surroundings(
         _progress_in(progress), _last_in(latest), _FLAG.of(flags[0]) if flags else None
     )

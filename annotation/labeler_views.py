@@ -58,12 +58,9 @@ def label(request: HttpRequest, queue_id: int) -> HttpResponse:
         slot = _own_slot_or_404(seat, request.GET["slot"])
         if slot.status == "open":
             leases.keep(slot.pk, seat.user)
-    else:
-        found = leases.claim_next(seat.queue, seat.user, present=seat.run_id)
-        if found is None:
-            return _waiting(request, seat)
-        slot = found
-    return _item_page(request, seat, slot)
+        return _item_page(request, seat, slot)
+    found, read = leases.claim_and_read(seat.queue, seat.user, selectors.WHAT_IS_SERVED, present=seat.run_id)
+    return _waiting(request, seat) if found is None else _item_page(request, seat, found, read=read)
 
 
 @require_POST
@@ -296,13 +293,17 @@ def _item_page(
     seat: Seat,
     slot: Slot,
     *,
+    read: Sequence[list[tuple[Any, ...]]] | None = None,
     problem: str = "",
     offered: OfferedLabel | None = None,
     in_force: Any = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The labeling page of a slot; after a refused request with what was offered and what is stored instead."""
-    shown, around = selectors.item_and_surroundings(seat, slot)
+    """The labeling page of a slot; after a refused request with what was offered and what is stored instead.
+
+    `read` are the rows of `selectors.WHAT_IS_SERVED`, where they came with the slot.
+    """
+    shown, around = selectors.item_and_surroundings(seat, slot, read)
     stored = selectors.own_version(slot, seat.user_id)
     draft = presenting.draft_of(offered, stored)
     context = {

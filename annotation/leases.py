@@ -92,13 +92,18 @@ _BEGIN: Final = """, begun AS (
 """Makes the response of the slot that `_claiming` leases the person's present one."""
 _CLAIM: Final = Statement(_claiming(_FREE.text, _BEGIN))
 
+
 # A lease that ends where it began was taken back by the lead.
-_HELD: Final = """
-SELECT lease.id FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
+def _held(columns: str) -> str:
+    return f"""
+SELECT {columns} FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
 WHERE slot.queue_id = %(queue)s AND slot.status = 'open' AND lease.user_id = %(user)s
     AND lease.expires_at <> lease.leased_at
 ORDER BY lease.leased_at DESC, slot.position LIMIT 1
-"""
+"""  # noqa: S608 - column names
+
+
+_HELD: Final = _held("lease.id")
 _IS_SERVED: Final = "EXISTS (SELECT FROM annotation_audit WHERE id = %(audit)s AND status = 'open')"
 _KEEP_HELD: Final = f"""
 UPDATE annotation_lease lease SET expires_at = statement_timestamp() + make_interval(secs => %(length)s)
@@ -136,6 +141,14 @@ _NEXT: Final[tuple[Statement | str, ...]] = (
         for text in (SHARE_AUDIT, _LOCK_SEAT, _KEEP_HELD, _CLAIM_IN_OWN_RUN, _CHOOSE_ALONE, _CLAIM_IN_NEXT_RUN)
     ),
 )
+SERVED_SLOT: Final = "current_setting('lseval.slot')::bigint"
+SERVED_ITEM: Final = "current_setting('lseval.item')::bigint"
+"""The slot that a claim has given out and its item, for the statements that are sent with it."""
+_KEEP_SERVED: Final = Statement(f"""
+SELECT held.id, set_config('lseval.slot', COALESCE(held.id, 0)::text, true),
+    set_config('lseval.item', COALESCE(held.item_id, 0)::text, true)
+FROM (SELECT) one LEFT JOIN ({_held("slot.id, slot.item_id")}) held ON true
+""")  # noqa: S608 - put together from the constants above
 _HOLD = """
 INSERT INTO annotation_lease (slot_id, user_id, leased_at, expires_at)
 VALUES (%(slot)s, %(user)s, clock_timestamp(), clock_timestamp() + make_interval(secs => %(length)s))
@@ -161,7 +174,6 @@ class NotHeldError(ConflictError):
     code = "not_held"
 
 
-@in_one_transaction_retried
 def claim_next(queue: Queue, user: User, *, present: int | None = None) -> Slot | None:
     """The slot that the person works on next, leased to them; None where there is none for them now.
 
@@ -176,6 +188,21 @@ def claim_next(queue: Queue, user: User, *, present: int | None = None) -> Slot 
 
     Raises NotPermittedError where the person has no seat in the queue.
     """
+    return claim_and_read(queue, user, (), present=present)[0]
+
+
+Rows = list[tuple[Any, ...]]
+
+
+@in_one_transaction_retried
+def claim_and_read(
+    queue: Queue, user: User, statements: Sequence[Statement], *, present: int | None = None
+) -> tuple[Slot | None, list[Rows] | None]:
+    """What `claim_next` gives, and the rows of statements about it that are sent in the same message.
+
+    They find the slot as `SERVED_SLOT` and its item as `SERVED_ITEM`, and have `queue` and `user` as parameters.
+    None in place of rows where they did not see the slot that is given.
+    """
     order = order_of(queue.audit, user)
     given = {
         "queue": queue.pk,
@@ -189,17 +216,23 @@ def claim_next(queue: Queue, user: User, *, present: int | None = None) -> Slot 
         **shared_audit(queue.audit_id),
     }
     # As one message it is one transaction of its own.
-    _, _, seats, held, in_own, _, in_next = rows_of_each(_NEXT, given)
+    found = rows_of_each((*_NEXT, _KEEP_SERVED, *statements), given)
+    _, _, seats, held, in_own, _, in_next, served, *read = found
     if not seats:
         raise _no_seat()
+    slot = _first_slot(held, in_own, in_next)
+    if slot is not None:
+        return slot, read if served[0][0] == slot.pk else None
+    return (_claim(given) if seats[0][0] == AuditStatus.OPEN else None), None
+
+
+def _first_slot(held: Rows, *claims: Rows) -> Slot | None:
     if held:
         return _slot_in(held[0])
-    for claimed in (in_own, in_next):
+    for claimed in claims:
         if claimed and claimed[0][0] is not None:
             return _slot_in(claimed[0], 1)
-    if seats[0][0] != AuditStatus.OPEN:
-        return None
-    return _claim(given)
+    return None
 
 
 def _slot_in(row: Sequence[Any], at: int = 0) -> Slot:
