@@ -32,6 +32,7 @@ from annotation.models import (
     Slot,
     SlotStatus,
 )
+from annotation.pace import Pace
 from annotation.slot_counts import by_status, slot_counts
 from lseval.models import Study, User
 from lseval.plain_sql import LARGEST_ID, Columns, Statement, row_of, rows_of, rows_of_each
@@ -328,6 +329,16 @@ WHERE {_OF_PERSON} AND slot.queue_id = %(queue)s
 ORDER BY {_NEWEST_FIRST} LIMIT 1
 """)  # noqa: S608 - column names
 
+PACE_OVER: Final = 20
+"""Over how many of a person's last decisions their pace is taken."""
+_PACE: Final = Statement(f"""
+SELECT count(seconds_on_task), COALESCE(sum(seconds_on_task), 0) FROM (
+    SELECT seconds_on_task FROM "annotation_labelversion"
+    WHERE {_OF_PERSON} AND "annotation_labelversion"."action" IN ('label', 'skip')
+    ORDER BY {_NEWEST_FIRST} LIMIT {PACE_OVER}
+) decided
+""")  # noqa: S608 - column names
+
 _FLAG: Final = Columns(Flag, "flag")
 
 
@@ -349,15 +360,16 @@ def own_flag(slot_id: int, user_id: int) -> Flag | None:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around an item: see `progress_of`, `last_decision` and `own_flag`."""
+    """What stands around an item: see `progress_of`, `last_decision` and `own_flag`; and the person's own pace."""
 
     progress: Progress
     last: LabelVersion | None
     flag: Flag | None
+    pace: Pace
 
 
-_ITEM_AND_SURROUNDINGS: Final = (*SHOWN, _HOW_FAR, _LATEST, _OWN_FLAG)
-WHAT_IS_SERVED: Final = (*shown_of(SERVED_ITEM), _HOW_FAR, _LATEST, _flag_on(SERVED_SLOT))
+_ITEM_AND_SURROUNDINGS: Final = (*SHOWN, _HOW_FAR, _LATEST, _OWN_FLAG, _PACE)
+WHAT_IS_SERVED: Final = (*shown_of(SERVED_ITEM), _HOW_FAR, _LATEST, _flag_on(SERVED_SLOT), _PACE)
 """What `item_and_surroundings` reads, to be sent with the claim of the slot."""
 
 
@@ -371,9 +383,9 @@ def item_and_surroundings(
     if read is None:
         given = {"user": seat.user_id, "queue": seat.queue_id, "slot": slot.pk, "item": slot.item_id}
         read = rows_of_each(_ITEM_AND_SURROUNDINGS, given)
-    *item, progress, latest, flags = read
+    *item, progress, latest, flags, timed = read
     return item_in(slot, *item), Surroundings(
-        _progress_in(progress), _last_in(latest), _FLAG.of(flags[0]) if flags else None
+        _progress_in(progress), _last_in(latest), _FLAG.of(flags[0]) if flags else None, Pace(*timed[0])
     )
 
 

@@ -310,6 +310,7 @@ def _item_page(
         **_frame(seat, around.progress, around.last),
         **_sources(seat, slot, shown, request.GET.get("source", "")),
         **presenting.item_fields(slot, shown, seat, draft),
+        "pace": presenting.pace_shown(around.pace),
         "is_skip_offered": draft.action == LabelAction.SKIP,
         "is_earlier": stored is not None,
         "stored": presenting.version_shown(stored, shown.kind) if stored else None,

@@ -25,6 +25,7 @@ from annotation.marking import (
     words_shown,
 )
 from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Seat, Slot
+from annotation.pace import Pace
 from annotation.request_keys import request_key as request_key
 from lseval.domain.labels import GroupLabel, PageOutcome
 from lseval.domain.page_words import OUTCOME_WORDS
@@ -32,6 +33,8 @@ from lseval.domain.taxonomy import ErrorType
 from lseval.rendering import render_markdown, web_link
 
 _SHORT_DIGEST: Final = 12
+_LONG_S: Final = 100
+"""From here on a time is told in minutes."""
 _LETTERS: Final = frozenset(GroupLabel)
 
 OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
@@ -79,6 +82,14 @@ def item_fields(slot: Slot, shown: ItemShown, seat: Seat, draft: OfferedLabel) -
         "error_types": error_types(draft.error_type) if shown.kind == ItemKind.ROUND else (),
         "draft_values": draft,
     }
+
+
+def pace_shown(pace: Pace) -> str:
+    """How long a decision takes a person on average, in words; empty before anything is timed."""
+    seconds = pace.seconds_for(1)
+    if seconds is None:
+        return ""
+    return f"{max(seconds, 1):.0f} s" if seconds < _LONG_S else f"{seconds / 60:.0f} min"
 
 
 def flag_shown(flag: Flag | None, slot: Slot, user_id: int) -> dict[str, Any]:

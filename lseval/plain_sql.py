@@ -98,11 +98,14 @@ class _Kept:
         self._transformer = Transformer(self)
         self._prepared: set[str] = set()
         self._messages: dict[tuple[Statement | str, ...], tuple[bytes, dict[bytes, str]]] = {}
-        # A plan for these values alone is never so much better that it pays to make one.
-        self._send(b"SET plan_cache_mode = force_generic_plan")
+        self._plans_are_kept = False
 
     def rows_of_each(self, statements: Sequence[Statement | str], given: Any) -> list[list[tuple[Any, ...]]]:
         """See the function of this name."""
+        if not self._plans_are_kept and self.link.autocommit:
+            # A plan for these values alone is never so much better that it pays to make one.
+            self._send(b"SET plan_cache_mode = force_generic_plan")
+            self._plans_are_kept = True
         found: list[list[tuple[Any, ...]]] = []
         transformer = self._transformer
         for result in self._send(self._message(tuple(statements), given)):

@@ -42,7 +42,7 @@ class SessionStore(db.SessionStore):
 
     def _get_session_from_db(self) -> Any:
         key = self.session_key
-        if not key:
+        if not key or not (key.isascii() and key.isalnum()):
             self._session_key = None
             return None
         with _lock:

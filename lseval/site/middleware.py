@@ -8,6 +8,7 @@ from typing import Final
 from csp.constants import HEADER
 from csp.middleware import CSPMiddleware
 from csp.utils import build_policy
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -47,7 +48,7 @@ class SitePolicyMiddleware(CSPMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_own = any(hasattr(response, name) for name in _POLICY_OF_ITS_OWN) or hasattr(request, "_csp_nonce")
-        if is_own or HEADER in response:
+        if settings.DEBUG or is_own or HEADER in response:
             return super().process_response(request, response)
         response[HEADER] = self._policy
         return response

@@ -3,15 +3,19 @@ data."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from importlib import metadata
 from importlib.resources import files
 from typing import Any, Final
 
 import django
+from django.conf import settings
 from django.db import connection
 from django.db.models.fields.json import KT
 
@@ -143,8 +147,31 @@ def versions() -> dict[str, str]:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed as a package"
-    return found
+            found[package] = _own_version() if package == _PACKAGES[0] else "not installed as a package"
+    return {**found, "source_sha256": source_digest()}
+
+
+def _own_version() -> str:
+    """What `pyproject.toml` says, where the program runs from its folder."""
+    try:
+        with (settings.BASE_DIR / "pyproject.toml").open("rb") as file:
+            return str(tomllib.load(file)["project"]["version"])
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        return "not known"
+
+
+@cache
+def source_digest() -> str:
+    """SHA-256 over the names and digests of the program's own files of Python, prompts and templates."""
+    whole = hashlib.sha256()
+    folders = [settings.BASE_DIR / name for name in ("lseval", "annotation", "agreement", "templates")]
+    for path in sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in _SOURCES):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        whole.update(f"{path.relative_to(settings.BASE_DIR).as_posix()} {digest}\n".encode())
+    return whole.hexdigest()
+
+
+_SOURCES: Final = frozenset((".py", ".txt", ".html", ".toml"))
 
 
 def _postgresql() -> str:

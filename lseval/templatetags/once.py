@@ -8,6 +8,7 @@ from typing import Any, Final
 from django import template
 from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.template.context import Context
+from django.urls import get_script_prefix
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
@@ -25,8 +26,9 @@ class OnceNode(template.Node):
 
     def render(self, context: Context) -> SafeString:
         values = {name: value.resolve(context) for name, value in self._given.items()}
-        # Words that are safe as they are, and the same words that are not, are not the same.
-        key = tuple((type(value), value) for value in values.values())
+        # Words that are safe as they are, and the same words that are not, are not the same. Addresses within the
+        # body begin with what the server says that the site's begin with.
+        key = (get_script_prefix(), *((type(value), value) for value in values.values()))
         rendered = self._rendered.get(key)
         if rendered is None:
             rendered = mark_safe(self._body.render(context.new(values)))  # noqa: S308 - it has escaped itself

@@ -276,6 +276,16 @@ def test_a_label_is_stored_however_its_slot_is_written(page: Labeling, written: 
     assert Slot.objects.get(pk=slot).status == SlotStatus.LABELED
 
 
+def test_own_pace_is_told_once_there_is_one(page: Labeling, made: Made) -> None:
+    assert " each</span>" not in page.open().content.decode()
+    for seconds, told in ((10, "10 s"), (40, "25 s"), (700, "4 min")):
+        page.decide(page.open(), "C", seconds_on_task=str(seconds))
+        assert f">{told} each</span>" in page.open().content.decode()
+    other = give(made.h2.slots.first(), made.second)
+    submit(other, made.second, "C")
+    assert ">4 min each</span>" in page.open().content.decode()
+
+
 def test_last_decisions_come_as_a_part_with_htmx_and_as_a_page_without(page: Labeling) -> None:
     url = reverse("label_recent", args=[page.queue_id])
     assert b"decided nothing here yet" in page.client.get(url).content

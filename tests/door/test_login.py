@@ -133,6 +133,12 @@ def test_session_is_its_own_persons_whoever_is_read_along_with_it(client: Client
     assert client.get(reverse("studies")).context["user"] == lead
 
 
+@pytest.mark.parametrize("key", ["aaaaaaaaaaaa\x00", "x' OR 1=1", "é" * 12, "a" * 5000])
+def test_session_key_that_cannot_be_is_none(client: Client, lead: User, key: str) -> None:
+    client.cookies["sessionid"] = key
+    assert client.get(reverse("studies")).status_code == 302
+
+
 def test_disabled_login_ends_its_sessions(client: Client, lead: User) -> None:
     log_in(client)
     User.objects.filter(pk=lead.pk).update(is_active=False)

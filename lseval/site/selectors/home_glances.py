@@ -45,9 +45,13 @@ class WorkGlance:
 
 @dataclass(frozen=True, slots=True)
 class MoneyGlance:
-    """What calls came to, each phase as (words, dollars, input and output tokens); `calls` is 0 for no call."""
+    """What calls came to, each phase as (words, dollars, input and output tokens); `calls` is 0 for no call.
+
+    `unpriced` calls are in no sum.
+    """
 
     calls: int
+    unpriced: int
     cost: str
     phases: list[tuple[str, str, str, str]]
 
@@ -86,6 +90,7 @@ def money_of(study: Study) -> MoneyGlance:
     whole = total_of(phases.values())
     return MoneyGlance(
         whole.calls,
+        whole.unpriced,
         dollars(whole.cost_usd, is_known=whole.is_priced, is_empty=not whole.paid),
         [
             (

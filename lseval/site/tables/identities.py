@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from lseval.domain.trajectory import TOOLS
@@ -120,7 +121,20 @@ def _tools(seven: Table) -> list[Identity]:
 
 
 def _phases(eleven: Table) -> list[Identity]:
-    return [Identity("calls of all phases of Table A11", _sum(eleven.body, 1), _whole(eleven.foot[0][1]))]
+    """Calls, tokens and dollars: whole millionths of the table's units, since it sums before it rounds."""
+    return [
+        Identity(
+            f"{column.title.lower()} of all phases of Table A11",
+            round(sum(_millionths(row[place]) for row in eleven.body)),
+            round(_millionths(eleven.foot[0][place])),
+        )
+        for place, column in enumerate(eleven.columns)
+        if place
+    ]
+
+
+def _millionths(cell: Cell) -> Fraction:
+    return 1_000_000 * Fraction(cell.value) if isinstance(cell.value, int | float) else Fraction(0)
 
 
 def _lines(table: Table) -> dict[str, int]:

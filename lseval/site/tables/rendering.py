@@ -19,23 +19,27 @@ _EXTRAS: Final = ("low", "high", "count", "of")
 
 
 def as_csv(table: Table) -> str:
-    """One line a row and unrounded numbers; intervals and counts in columns of their own. Undefined is empty."""
+    """One line a row and unrounded numbers; intervals and counts in columns of their own. Undefined is empty.
+
+    Where the labels are simulated, a last column says so in every row.
+    """
     extras = [_extras(table, place) for place in range(len(table.columns))]
     header = [
         name
         for column, more in zip(table.columns, extras, strict=True)
         for name in (column.key, *(f"{column.key}_{extra}" for extra in more))
     ]
+    mark = ["simulated"] if table.is_simulated else []
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(escaped_row(header))
+    writer.writerow(escaped_row([*header, *(["labels"] if mark else [])]))
     for row in table.rows:
         cells = [
             value
             for cell, more in zip(row, extras, strict=True)
             for value in (cell.value, *(getattr(cell, extra) for extra in more))
         ]
-        writer.writerow(escaped_row(["" if value is None else value for value in cells]))
+        writer.writerow(escaped_row(["" if value is None else value for value in [*cells, *mark]]))
     return stream.getvalue()
 
 
