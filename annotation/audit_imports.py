@@ -8,14 +8,14 @@ from functools import partial
 
 from django.db import DataError, IntegrityError, transaction
 
-from annotation.administration import close_audit, resume_audit
+from annotation.administration import close_audit
 from annotation.audit_rows import CODEBOOK, RUN, read_audit_row
-from annotation.audit_storing import check_same, store_audit
+from annotation.audit_storing import WAITS_FOR, check_same, store_audit
 from annotation.audit_told import AuditTold, check_told
 from annotation.codebook import CODEBOOK_VERSION
 from annotation.label_files import LabelRow, RowProblem, read_label_rows
 from annotation.label_imports import OUTCOMES as LABEL_OUTCOMES
-from annotation.models import Audit, AuditStatus, CodebookVersion, LabelVersion
+from annotation.models import Audit, AuditAction, AuditStatus, CodebookVersion, LabelVersion
 from annotation.moved_labels import restore_labels
 from annotation.moved_marks import restore_marks
 from annotation.transfers import CSV, JSONL
@@ -163,12 +163,10 @@ def _import_one(
     report = EvaluationReport()
     given, rows = told.audits.get(name), told.labels.get(name, [])
     audit: Audit | None = None
-    is_new = False
     place = given.place if given else labels.place(rows[0].line) if labels else name
     try:
         with transaction.atomic():
             audit = study.audits.filter(name=name).first()
-            is_new = audit is None
             if given and audits:
                 audit = _bring(study, audit, given, audits.rows.path.name, report)
             elif audit is None:
@@ -184,8 +182,8 @@ def _import_one(
     if report.refused:
         _leave_out(report, AUDITS, len(given or ()))
         _leave_out(report, LABELS, len(rows))
-    elif given and audit:
-        _settle(audit, given, report, is_new=is_new)
+    elif audit:
+        _settle(audit, report, has_marks=given is not None)
     return report
 
 
@@ -243,21 +241,25 @@ def _label_count(audit: Audit) -> int:
     return LabelVersion.objects.filter(slot__queue__audit=audit).count()
 
 
-def _settle(audit: Audit, given: AuditTold, report: EvaluationReport, *, is_new: bool) -> None:
-    """Give a paused audit the status that it had, where all its labels are here; else say what is lacking."""
+def _settle(audit: Audit, report: EvaluationReport, *, has_marks: bool) -> None:
+    """Give an audit that waits for its labels the status that it had, once they are here; else say what lacks.
+
+    One that somebody has paused or resumed here since is left to them.
+    """
     audit.refresh_from_db()
-    if audit.status != AuditStatus.PAUSED or given.head.status == AuditStatus.PAUSED:
+    drawn = audit.events.filter(action=AuditAction.DRAWN).first()
+    awaited = drawn.detail.get(WAITS_FOR) if drawn else None
+    is_managed = audit.events.filter(action__in=[AuditAction.PAUSED, AuditAction.RESUMED]).exists()
+    if audit.status != AuditStatus.PAUSED or is_managed or not awaited or awaited["status"] == AuditStatus.PAUSED:
         return
     there = _label_count(audit)
-    if there < given.head.labels:
+    if there < awaited["labels"] or (awaited["marks"] and not has_marks):
         report.notes.append(
-            f"audit {audit.name!r} is paused: {there} of its {given.head.labels} label versions are here. "
-            "Import the labels of the same export"
+            f"audit {audit.name!r} is paused: {there} of its {awaited['labels']} label versions are here. Give the "
+            "whole folder of the export again"
         )
-    elif given.head.status == AuditStatus.CLOSED:
+    elif awaited["status"] == AuditStatus.CLOSED:
         close_audit(audit, None)
         report.notes.append(f"audit {audit.name!r} is closed, as it was")
-    elif is_new:
+    else:
         Audit.objects.filter(pk=audit.pk).update(status=AuditStatus.OPEN)
-    elif report.rows[LABELS, ADDED]:
-        resume_audit(audit, None)

@@ -39,6 +39,8 @@ from lseval.pipeline.evaluation_import.pages import moment, no_such_run
 from lseval.pipeline.row_expressions import RoundDigest, TextDigest
 
 _BATCH: Final = 2000
+WAITS_FOR: Final = "waits_for"
+"""Stands in the log with what an audit that was brought in by files becomes, once its labels and marks are here."""
 _MOVES_ON: Final = ("status", "codebook_version", "items", "slots", "labels", "flags", "reveals")
 """What changes in an audit while people work on it."""
 
@@ -119,7 +121,9 @@ def _store_queues(audit: Audit, told: AuditTold, items: dict[int, Item]) -> None
 
 def _log(audit: Audit, told: AuditTold, source: str) -> Iterator[AuditEvent]:
     items = Counter(placed.row.draw for placed in told.rows[ITEM])
-    first = {"items": items[1], "source": source}
+    head = told.head
+    waits_for = {"status": head.status, "labels": head.labels, "marks": told.marks}
+    first = {"items": items[1], "source": source, WAITS_FOR: waits_for}
     yield AuditEvent(audit=audit, action=AuditAction.DRAWN, at=audit.created_at, detail=first)
     for _, row in told.rows[DRAW]:
         detail = {"draw": row.draw, "items": items[row.draw], "source": source}

@@ -20,6 +20,7 @@ from lseval.csv_cells import plain_cell
 from lseval.errors import InputError
 from lseval.formats.errors import ReadError
 from lseval.formats.lines import open_binary, read_document, read_lines
+from lseval.formats.row_files import check_names
 from lseval.formats.strict_json import parse_json
 
 LONGEST_CELL: Final = 2**20
@@ -103,11 +104,11 @@ def _csv_rows(path: Path) -> Iterator[_Raw]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         names = next(reader, None)
-        if not names or len(set(names)) < len(names):
-            raise InputError(f"{path}:1: there is no line of column names, or a name stands in it twice.")
+        check_names(path, names)
+        assert names is not None
         begin = reader.line_num + 1
         for cells in reader:
-            if cells:
+            if any(cells):
                 fits = len(cells) == len(names)
                 problem = "" if fits else f"the row has {len(cells)} cells under {len(names)} column names"
                 yield begin, dict(zip(names, map(plain_cell, cells), strict=fits)), problem

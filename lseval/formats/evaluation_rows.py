@@ -296,6 +296,10 @@ def row_as(row_type: type[T], values: Mapping[str, Any], *, is_csv: bool) -> T:
     return found
 
 
+_TRUTHS: Final = {"true": True, "false": False}
+"""A spreadsheet writes them in capitals."""
+
+
 def _from_cells(row_type: type[StrictModel], cells: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, cell in cells.items():
@@ -307,6 +311,8 @@ def _from_cells(row_type: type[StrictModel], cells: Mapping[str, str]) -> dict[s
             values[name] = None
         elif str in kinds:
             values[name] = plain_cell(cell)
+        elif bool in kinds and (truth := cell.strip().lower()) in _TRUTHS:
+            values[name] = _TRUTHS[truth]
         else:
             values[name] = _value(name, cell)
     return values

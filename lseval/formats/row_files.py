@@ -75,9 +75,8 @@ class RowFile:
                 names = next(csv.reader(_Lines(stream, self.path), strict=True), None)
             except csv.Error as error:
                 raise InputError(f"{self.path}:1: this is no CSV: {error}.") from error
-        if not names or len(set(names)) < len(names):
-            raise InputError(f"{self.path}:1: there is no line of column names, or a name stands in it twice.")
-        return tuple(names)
+        check_names(self.path, names)
+        return tuple(names or ())
 
     def _csv_rows(self, stream: BinaryIO) -> Iterator[RawRow]:
         lines = _Lines(stream, self.path)
@@ -93,7 +92,7 @@ class RowFile:
                 ) from error
             if cells is None:
                 return
-            if cells:
+            if any(cells):
                 yield self._csv_row(line, cells, offset, lines.end)
 
     def _csv_row(self, line: int, cells: list[str], offset: int, end: int) -> RawRow:
@@ -101,6 +100,19 @@ class RowFile:
             problem = f"the row has {len(cells)} cells under {len(self.names)} column names"
             return RawRow(line, {}, offset, end, problem)
         return RawRow(line, dict(zip(self.names, cells, strict=True)), offset, end)
+
+
+def check_names(path: Path, names: Sequence[str] | None) -> None:
+    """Raise InputError, with what to do, where a CSV file does not begin with a line of distinct column names."""
+    if not names:
+        raise InputError(f"{path}:1: there is no line of column names. Export the file again.")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        raise InputError(f"{path}:1: the columns are not separated by commas. Save the file as CSV with commas.")
+    if "" in names:
+        raise InputError(f"{path}:1: column {names.index('') + 1} has no name. Delete the empty columns.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{path}:1: the column {twice[:40]!r} stands there twice. Delete one of the two.")
 
 
 class _Lines:

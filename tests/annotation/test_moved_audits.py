@@ -332,6 +332,19 @@ class TestStatus:
         assert audits_of(twin) == audits_of(made.study)
         assert labels_of(twin) == labels_of(made.study)
 
+    def test_labels_may_come_by_themselves_and_the_folder_after_them(self, folder: Path, twin: Study) -> None:
+        bring(folder, "audits.jsonl")
+        assert "Give the whole folder of the export again" in bring(folder, "labels.jsonl")
+        assert twin.audits.get().status == "paused"  # its flags are still to come
+        assert "paused" not in bring(folder)
+        assert twin.audits.get().status == "open"
+
+    def test_who_paused_it_here_keeps_it_paused(self, made: Made, folder: Path, twin: Study) -> None:
+        bring(folder)
+        administration.pause_audit(twin.audits.get(), made.lead)
+        bring(folder)
+        assert twin.audits.get().status == "paused"
+
     def test_closed_audit_is_closed_when_its_labels_are_here(self, made: Made, folder: Path, twin: Study) -> None:
         administration.close_audit(Audit.objects.get(pk=made.audit.pk), made.lead)
         export_all(made.study, folder)

@@ -120,12 +120,12 @@ def _listed(paths: Sequence[Path], also: Collection[str]) -> Iterator[Path]:
             for each in sorted(path.iterdir())
             if each.suffix.lower() in _SUFFIXES and _named(each) not in _OTHERS.keys() - set(also)
         ]
-        _check_digests(path, inside)
+        _check_digests(path, inside, (*ROW_TYPES, *also))
         yield from inside
 
 
-def _check_digests(folder: Path, files: Sequence[Path]) -> None:
-    """Compare files with the folder's list of digests, where there is one, so that one cut short is seen."""
+def _check_digests(folder: Path, files: Sequence[Path], kinds: Collection[str]) -> None:
+    """Compare files with the folder's list of digests, if there is one, so that one cut short or lost is seen."""
     try:
         lines = (folder / DIGESTS).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -133,6 +133,12 @@ def _check_digests(folder: Path, files: Sequence[Path]) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{folder / DIGESTS} cannot be read: {error}.") from error
     told = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    lost = sorted(name for name in told.keys() - {path.name for path in files} if _named(Path(name)) in kinds)
+    if lost:
+        raise InputError(
+            f"{folder} lacks {', '.join(lost)}, which {DIGESTS} lists. Copy the whole folder, or remove {DIGESTS} "
+            "if you left the file out on purpose."
+        )
     for path in files:
         if path.name not in told:
             continue

@@ -24,6 +24,7 @@ from tests.pipeline.evaluation_import.making import (
     edit,
     export_all,
     make_evaluated,
+    make_twin,
     nothing_of,
     put,
     put_in,
@@ -151,6 +152,53 @@ class TestRefusals:
             import_evaluation(twin, [folder])
         assert nothing_of(twin)
 
+    def test_file_that_the_list_has_and_the_folder_lacks_is_refused(self, twin: Study, folder: Path) -> None:
+        (folder / "judgements.jsonl").unlink()
+        with pytest.raises(InputError, match=r"lacks judgements\.jsonl, which SHA256SUMS lists"):
+            import_evaluation(twin, [folder])
+        assert nothing_of(twin)
+
+    def test_report_that_cannot_be_written_is_told_before_anything_is_stored(
+        self, twin: Study, folder: Path, tmp_path: Path
+    ) -> None:
+        with pytest.raises(CommandError, match="the report cannot be written"):
+            call_command("import_evaluation", twin.slug, folder, report=tmp_path / "nowhere" / "report.txt")
+        assert nothing_of(twin)
+
+    @pytest.mark.parametrize("row", ["", ",,,\n", "\n"])
+    def test_what_a_spreadsheet_does_to_a_table_is_read(self, study: Study, tmp_path: Path, row: str) -> None:
+        """Truths in capitals, empty rows at the end."""
+        folder = export_all(study, tmp_path / "csv", "csv")
+        twin = make_twin(folder)
+        path = folder / "verdicts.csv"
+        with path.open(newline="") as file:
+            rows = list(csv.reader(file))
+        place = rows[0].index("is_second")
+        for cells in rows[1:]:
+            cells[place] = cells[place].upper()
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        empty = "," * (len(rows[0]) - 1) + "\n" if row.startswith(",") else row
+        path.write_text(text.getvalue() + empty)
+        (folder / "SHA256SUMS").unlink()
+        assert import_evaluation(twin, [folder]).problems == []
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("a;b\n1;2\n", "not separated by commas"),
+            ("a\tb\n1\t2\n", "not separated by commas"),
+            ("a,,b\n1,,2\n", "column 2 has no name. Delete the empty columns"),
+        ],
+    )
+    def test_table_that_a_spreadsheet_saved_otherwise_says_what_to_do(
+        self, twin: Study, tmp_path: Path, text: str, told: str
+    ) -> None:
+        path = tmp_path / "verdicts.csv"
+        path.write_text(text)
+        with pytest.raises(InputError, match=told):
+            import_evaluation(twin, [path])
+
     def test_judgement_without_its_partner_is_refused(self, twin: Study, folder: Path) -> None:
         path = folder / "judgements.jsonl"
         path.write_text(path.read_text().partition("\n")[2])
@@ -184,7 +232,7 @@ class TestRefusals:
         [
             ("x.jsonl", "", "holds no row that can be read, and its name does not tell"),
             ("x.csv", "", "no line of column names"),
-            ("x.csv", "a,a\n1,2\n", "a name stands in it twice"),
+            ("x.csv", "a,a\n1,2\n", "stands there twice"),
             ("x.jsonl", '{"a": 1}\n', "is none of pages, answers, verdicts"),
             ("x.jsonl", '{"group_number": 1, "label": "C", "claims": []}\n', "lacks task_key, model, title"),
             ("x.jsonl", '{"item_id": 1, "kind": "group", "action": "label"}\n', "import_labels"),
@@ -223,7 +271,7 @@ class TestRefusals:
             ("repeat", "1" * 5000, "does not fit in 64 bits"),
             ("repeat", "1.0", "repeat: should be a valid integer"),
             ("repeat", "", "repeat: '': not JSON"),
-            ("is_second", "True", "is_second: 'True': not JSON"),
+            ("is_second", "yes", "is_second: 'yes': not JSON"),
             ("flags", "[1", "flags: '[1': not JSON"),
             ("flags", "[1]", "flags[0]: should be a valid string"),
             ("claims", "{}", "claims: should be a valid list"),

@@ -43,6 +43,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = find_study(options["study"])
+        if options["report"]:
+            _require_writable(options["report"])
         watch = partial(bar, quiet=options["json"])
         report = _import_all(study, options["paths"], watch, replace=options["replace"])
         if options["report"]:
@@ -76,6 +78,14 @@ class Command(BaseCommand):
             self.stdout.write(f"  {note}")
         if report.forgotten:
             self.stdout.write(f"  runs that wait for Stage 2, since their verdicts changed {report.forgotten:>7}")
+
+
+def _require_writable(path: Path) -> None:
+    """Before anything is stored: afterwards it would be too late to say so."""
+    try:
+        path.touch()
+    except OSError as error:
+        raise CommandError(f"the report cannot be written: {error}.") from error
 
 
 def _import_all(study: Study, paths: list[Path], watch: Watch, *, replace: bool) -> EvaluationReport:
