@@ -149,7 +149,7 @@ def _decoded(data: bytes) -> str:
 
 def _broken(exc: json.JSONDecodeError, text: str) -> JsonError:
     where = f"line {exc.lineno}, column {exc.colno}" if exc.lineno > 1 else f"column {exc.colno}"
-    message = f"not JSON: {exc.msg} at {where}"
+    message = f"not JSON: {exc.msg.removesuffix(' at')} at {where}"
     if text[:2].count("\x00") == 1:
         message += "; the text looks like UTF-16, save it as UTF-8"
     return JsonError(message, is_incomplete=exc.pos >= len(text.rstrip()))
