@@ -155,7 +155,7 @@ def test_the_way_from_the_last_label_to_the_agreement_page(context: BrowserConte
     for number in range(20):
         page.keyboard.press("c")
         wait_until_done(page, number + 1)
-    page.locator("header form button[type=submit]").click()
+    page.locator("header button[form=log-out]").click()
     page = signed_in(context, place, "lead").page
     page.goto(f"{place.url}/studies/s1/agreement/?labels=people")
     assert "20 of 20 groups labeled by H1" in page.locator("main").inner_text()
