@@ -17,7 +17,7 @@ from django.db.models import Count, F, Min
 from django.db.models.functions import Now
 
 from annotation.codebook import QUESTIONS
-from annotation.evidence import SHOWN, ItemShown, item_in, shown_of
+from annotation.evidence import ItemShown, item_in, shown_of
 from annotation.leases import SERVED_ITEM, SERVED_SLOT
 from annotation.models import (
     Audit,
@@ -35,7 +35,7 @@ from annotation.models import (
 from annotation.pace import Pace
 from annotation.slot_counts import by_status, slot_counts
 from lseval.models import Study, User
-from lseval.plain_sql import LARGEST_ID, Columns, Statement, row_of, rows_of, rows_of_each
+from lseval.plain_sql import LARGEST_ID, Columns, Rows, Statement, row_of, rows_of, rows_of_each
 from lseval.reading_along import Reading
 
 _KIND_OF_STAGE = tuple(QUESTIONS)
@@ -132,9 +132,7 @@ WHERE seat.user_id = %(user)s AND seat.queue_id = %(queue)s
 """)  # noqa: S608 - column names
 
 
-def seated(
-    user: User, queue_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None
-) -> tuple[Seat, str | None] | None:
+def seated(user: User, queue_id: int, along: Sequence[Rows] | None = None) -> tuple[Seat, str | None] | None:
     """The person's seat in the queue, with its audit and study, and their role in the study; None without one.
 
     `along` are the rows of `seat_reading`, where they have been read.
@@ -235,7 +233,7 @@ SELECT {_SLOT} FROM annotation_slot slot WHERE slot.id = %(slot)s AND slot.queue
 """)  # noqa: S608 - column names
 
 
-def slot_of_queue(queue_id: int, slot_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot | None:
+def slot_of_queue(queue_id: int, slot_id: int, along: Sequence[Rows] | None = None) -> Slot | None:
     """The slot of a queue; None where the queue has no such slot. `along` as for `seated`."""
     if along is not None and len(along) > 1:
         rows = along[1]
@@ -368,13 +366,17 @@ class Surroundings:
     pace: Pace
 
 
-_ITEM_AND_SURROUNDINGS: Final = (*SHOWN, _HOW_FAR, _LATEST, _OWN_FLAG, _PACE)
-WHAT_IS_SERVED: Final = (*shown_of(SERVED_ITEM), _HOW_FAR, _LATEST, _flag_on(SERVED_SLOT), _PACE)
+def _item_and_around(item: str, slot: str) -> tuple[Statement, ...]:
+    return (*shown_of(item), _HOW_FAR, _LATEST, _flag_on(slot), _PACE)
+
+
+_ITEM_AND_SURROUNDINGS: Final = _item_and_around("%(item)s", "%(slot)s")
+WHAT_IS_SERVED: Final = _item_and_around(SERVED_ITEM, SERVED_SLOT)
 """What `item_and_surroundings` reads, to be sent with the claim of the slot."""
 
 
 def item_and_surroundings(
-    seat: Seat, slot: Slot, read: Sequence[list[tuple[Any, ...]]] | None = None
+    seat: Seat, slot: Slot, read: Sequence[Rows] | None = None
 ) -> tuple[ItemShown, Surroundings]:
     """A slot's item and all that stands around it, asked for in one message.
 

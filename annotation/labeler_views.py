@@ -22,6 +22,7 @@ from lseval.access import access_by_role, admit
 from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
+from lseval.plain_sql import Rows
 from lseval.query_parameters import takes
 from lseval.reading_along import Reading, reads_along, rows_read_along
 
@@ -232,7 +233,7 @@ def to_page(request: HttpRequest, url: str) -> HttpResponse:
     return redirect(url)
 
 
-def slot_of(seat: Seat, form: SlotForm, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot:
+def slot_of(seat: Seat, form: SlotForm, along: Sequence[Rows] | None = None) -> Slot:
     """The slot that a form is about. Raises InputError for an unreadable form, Http404 for another queue's slot.
 
     `along` are the rows of `selectors.seat_reading`, where they have been read.
@@ -255,7 +256,7 @@ def _slot_id(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def _slot_or_404(seat: Seat, slot_id: int, along: Sequence[list[tuple[Any, ...]]] | None = None) -> Slot:
+def _slot_or_404(seat: Seat, slot_id: int, along: Sequence[Rows] | None = None) -> Slot:
     slot = selectors.slot_of_queue(seat.queue_id, slot_id, along)
     if slot is None:
         raise Http404("no such item")
@@ -293,7 +294,7 @@ def _item_page(
     seat: Seat,
     slot: Slot,
     *,
-    read: Sequence[list[tuple[Any, ...]]] | None = None,
+    read: Sequence[Rows] | None = None,
     problem: str = "",
     offered: OfferedLabel | None = None,
     in_force: Any = None,
@@ -313,6 +314,7 @@ def _item_page(
         "pace": presenting.pace_shown(around.pace),
         "is_skip_offered": draft.action == LabelAction.SKIP,
         "is_earlier": stored is not None,
+        "recent_query": f"?slot={slot.pk}" if stored else "",
         "stored": presenting.version_shown(stored, shown.kind) if stored else None,
         "shortcuts": presenting.shortcuts_of(shown.kind),
         "heartbeat_s": HEARTBEAT_S,

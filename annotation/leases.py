@@ -14,7 +14,7 @@ from annotation.own_order import in_own_order, next_in_known_order, order_of
 from annotation.retrying import in_one_transaction_retried
 from lseval.errors import ConflictError, NotPermittedError
 from lseval.models import User
-from lseval.plain_sql import Columns, Statement, row_of, rows_of, rows_of_each
+from lseval.plain_sql import Columns, Rows, Statement, row_of, rows_of, rows_of_each
 
 LEASE_LENGTH: Final = timedelta(minutes=15)
 
@@ -189,9 +189,6 @@ def claim_next(queue: Queue, user: User, *, present: int | None = None) -> Slot 
     Raises NotPermittedError where the person has no seat in the queue.
     """
     return claim_and_read(queue, user, (), present=present)[0]
-
-
-Rows = list[tuple[Any, ...]]
 
 
 @in_one_transaction_retried

@@ -21,6 +21,9 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 
+Rows = list[tuple[Any, ...]]
+"""What a statement gives."""
+
 LARGEST_ID: Final = 2**63 - 1
 """What a row's id can be at most: `bigint`."""
 
@@ -100,13 +103,13 @@ class _Kept:
         self._messages: dict[tuple[Statement | str, ...], tuple[bytes, dict[bytes, str]]] = {}
         self._plans_are_kept = False
 
-    def rows_of_each(self, statements: Sequence[Statement | str], given: Any) -> list[list[tuple[Any, ...]]]:
+    def rows_of_each(self, statements: Sequence[Statement | str], given: Any) -> list[Rows]:
         """See the function of this name."""
         if not self._plans_are_kept and self.link.autocommit:
             # A plan for these values alone is never so much better that it pays to make one.
             self._send(b"SET plan_cache_mode = force_generic_plan")
             self._plans_are_kept = True
-        found: list[list[tuple[Any, ...]]] = []
+        found: list[Rows] = []
         transformer = self._transformer
         for result in self._send(self._message(tuple(statements), given)):
             if result.nfields:
@@ -150,7 +153,7 @@ _KEPT: Final[WeakKeyDictionary[BaseDatabaseWrapper, _Kept]] = WeakKeyDictionary(
 
 def rows_of_each(
     statements: Sequence[Statement | str], given: Any = None, *, may_be_repeated: bool = False
-) -> list[list[tuple[Any, ...]]]:
+) -> list[Rows]:
     """The rows of each of several statements, sent as one message; all take their parameters from `given`.
 
     Each statement sees what was committed while the one before it waited. Texts are sent as they are. Outside of a
@@ -180,7 +183,7 @@ def rows_of_each(
     return _sent(database, statements, given)
 
 
-def _sent(database: Any, statements: Sequence[Statement | str], given: Any) -> list[list[tuple[Any, ...]]]:
+def _sent(database: Any, statements: Sequence[Statement | str], given: Any) -> list[Rows]:
     with database.wrap_database_errors:
         return _kept(database).rows_of_each(statements, given)
 
@@ -195,8 +198,8 @@ def row_of(statement: Statement, given: Any = None) -> tuple[Any, ...] | None:
     return next(iter(rows_of(statement, given)), None)
 
 
-def _results(cursor: Any, number: int) -> list[list[tuple[Any, ...]]]:
-    found: list[list[tuple[Any, ...]]] = []
+def _results(cursor: Any, number: int) -> list[Rows]:
+    found: list[Rows] = []
     for _ in range(number):
         # `cursor.description` would say so too, and describe every column for it.
         found.append(cursor.fetchall() if cursor.pgresult.nfields else [])

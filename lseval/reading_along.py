@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from django.http import HttpRequest
 
 from lseval.models import User
-from lseval.plain_sql import Statement
+from lseval.plain_sql import Rows, Statement
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ class ReadAlong:
     """What came with a session: the person who was guessed, and for them the rows of each statement."""
 
     person: User | None
-    rows: Sequence[list[tuple[Any, ...]]]
+    rows: Sequence[Rows]
 
 
 def reads_along(reading: Callable[..., Reading]) -> Callable[[View], View]:
@@ -51,7 +51,7 @@ def reading_of(view: Callable[..., Any], request: HttpRequest, kwargs: Mapping[s
     return found
 
 
-def rows_read_along(request: HttpRequest) -> Sequence[list[tuple[Any, ...]]] | None:
+def rows_read_along(request: HttpRequest) -> Sequence[Rows] | None:
     """The rows of each statement that the view reads along, for the person who asks; None if they were not read."""
     along: ReadAlong | None = getattr(request.session, "read_along", None)
     if along is None or along.person is None or not along.rows or along.person.pk != request.user.pk:

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+# Addresses are tried in order: those of a person who labels, and waits for each page, come first.
 urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("lseval.site.urls")),

@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from lseval.models import User
-from lseval.plain_sql import Columns, Statement, rows_of_each
+from lseval.plain_sql import Columns, Rows, Statement, rows_of_each
 from lseval.reading_along import ReadAlong, Reading
 
 _SESSION: Final = Statement(
@@ -27,7 +27,7 @@ _people: Final[LRUCache[str, int]] = LRUCache(_MOST_KNOWN)
 _lock: Final = Lock()
 
 
-def person_in(rows: list[tuple[Any, ...]]) -> User | None:
+def person_in(rows: Rows) -> User | None:
     """The person of the rows that `PERSON` gives."""
     return _COLUMNS.of(rows[0]) if rows else None
 

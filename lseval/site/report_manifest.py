@@ -8,13 +8,13 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
 from typing import Any, Final
 
-import django
 from django.conf import settings
 from django.db import connection
 from django.db.models.fields.json import KT
@@ -29,7 +29,8 @@ from lseval.site.tables.facts import StudyFacts
 
 FORMAT: Final = "longsearcheval-report-set"
 FORMAT_VERSION: Final = 1
-_PACKAGES: Final = ("longsearcheval", "django", "numpy", "scipy", "altair", "vl-convert-python", "psycopg")
+_OWN: Final = "longsearcheval"
+_PACKAGES: Final = ("django", "numpy", "scipy", "altair", "vl-convert-python", "psycopg")
 
 _OF_RUN: Final = """
 JOIN lseval_run run ON run.id = {on}
@@ -141,18 +142,20 @@ def manifest_of(facts: StudyFacts, made_at: str, written: Mapping[str, Mapping[s
 
 
 def versions() -> dict[str, str]:
-    """Python, Django, PostgreSQL, this program, and the libraries that compute and draw."""
-    found = {"python": sys.version.split()[0], "django": django.get_version(), "postgresql": _postgresql()}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = _own_version() if package == _PACKAGES[0] else "not installed as a package"
-    return {**found, "source_sha256": source_digest()}
+    """Python, PostgreSQL, this program with a digest of its source, Django, and what computes and draws."""
+    return {
+        "python": sys.version.split()[0],
+        "postgresql": _postgresql(),
+        _OWN: _own_version(),
+        "source_sha256": source_digest(),
+        **{package: metadata.version(package) for package in _PACKAGES},
+    }
 
 
 def _own_version() -> str:
-    """What `pyproject.toml` says, where the program runs from its folder."""
+    """What its package says, or `pyproject.toml` where the program runs from its folder."""
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(_OWN)
     try:
         with (settings.BASE_DIR / "pyproject.toml").open("rb") as file:
             return str(tomllib.load(file)["project"]["version"])

@@ -298,7 +298,8 @@ def test_last_decisions_come_as_a_part_with_htmx_and_as_a_page_without(page: Lab
     whole = page.client.get(url).content.decode()
     assert "<html" in whole
     assert f'href="{page.url}?slot={slot}"' in whole
-    assert f'hx-get="{url}' in page.open().content.decode()
+    assert f'hx-get="{url}"' in page.open().content.decode()
+    assert f'hx-get="{url}?slot={slot}"' in page.open(f"?slot={slot}").content.decode()
 
 
 def test_group_without_a_citation_says_so(page: Labeling, made: Made) -> None:

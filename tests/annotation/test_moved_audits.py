@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
 
 from annotation import administration, codebooks, flags, labels, reveals
 from annotation.adjudication import claim_disagreement, decide, rebuild_queue, seat_adjudicator
@@ -48,6 +47,7 @@ from tests.pipeline.evaluation_import.making import (
     audits_of,
     edit,
     export_all,
+    export_and_forget,
     labels_of,
     make_twin,
     put,
@@ -165,10 +165,7 @@ def refused(folder: Path, *files: str) -> list[str]:
 @pytest.fixture(scope="module")
 def exported(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The export of a study that is not there any more."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        folder = export_all(make_labeled().study, tmp_path_factory.mktemp("exported"))
-        transaction.set_rollback(True)
-    return folder
+    return export_and_forget(lambda: make_labeled().study, tmp_path_factory.mktemp("exported"), django_db_blocker)
 
 
 @pytest.fixture

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from lseval.models import (
     Study,
 )
-from tests.pipeline.evaluation_import.making import export_all, make_evaluated, make_twin
+from tests.pipeline.evaluation_import.making import export_and_forget, make_evaluated, make_twin
 
 
 @pytest.fixture
@@ -23,10 +22,7 @@ def study() -> Study:
 @pytest.fixture(scope="module")
 def exported(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The export of a study that is not there any more."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        folder = export_all(make_evaluated(), tmp_path_factory.mktemp("exported"))
-        transaction.set_rollback(True)
-    return folder
+    return export_and_forget(make_evaluated, tmp_path_factory.mktemp("exported"), django_db_blocker)
 
 
 @pytest.fixture

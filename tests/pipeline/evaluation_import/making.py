@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
+from django.db import transaction
 
 from agreement.reporting import full_report
 from agreement.selectors import PEOPLE, SIMULATED
@@ -138,6 +139,14 @@ def plain(study: Study, what: str) -> list[str]:
 
 def export_all(study: Study, folder: Path, file_format: str = "jsonl") -> Path:
     call_command("export", study.slug, "all", str(folder), format=file_format, stdout=StringIO(), stderr=StringIO())
+    return folder
+
+
+def export_and_forget(make: Callable[[], Study], folder: Path, blocker: Any) -> Path:
+    """The export of a study that is not there any more, made once for the tests of a module."""
+    with blocker.unblock(), transaction.atomic():
+        export_all(make(), folder)
+        transaction.set_rollback(True)
     return folder
 
 
