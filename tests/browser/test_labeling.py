@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.models import Audit, LabelerRole, LabelVersion
 from annotation.sampling import Plan
@@ -66,7 +66,7 @@ def progress(page: Page) -> str:
 def wait_until_done(page: Page, number: int) -> None:
     """Until the page says that so many of the twenty items are done."""
     text = f"{number} of 20 done" if number < 20 else "All done"
-    page.wait_for_function("text => document.querySelector('main').innerText.includes(text)", arg=text)
+    expect(page.locator("main")).to_contain_text(text)
     page.wait_for_load_state("load")  # a key pressed before the scripts are there is lost
 
 
@@ -109,8 +109,7 @@ def test_a_draft_comment_survives_a_reload(context: BrowserContext, place: Place
     page.goto(place.address_of("H1"))
     page.locator("textarea").first.fill("the year is on another page")
     page.reload()
-    page.wait_for_function("document.querySelector('textarea').value !== ''")
-    assert page.locator("textarea").first.input_value() == "the year is on another page"
+    expect(page.locator("textarea").first).to_have_value("the year is on another page")
 
 
 ROUTES = {
