@@ -140,12 +140,19 @@ def heartbeat_reply(seat: Seat, slot_id: str) -> JsonResponse:
 
 @require_GET
 def label_ahead(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Prepare the item that likely comes next, so that its page is quick. Nothing of it is told, nothing leased."""
+    """The item that likely comes next, to look at while it is being given out; 204 where there is none.
+
+    Nothing is leased and nobody's time begins. It comes without the keys by which it could be decided.
+    """
     seat = seat_or_404(request, queue_id)
     slot_id = leases.peek_next(seat)
-    if slot_id is not None:
-        presenting.warm(item_shown(Slot.objects.get(pk=slot_id)))
-    return HttpResponse(status=204)
+    if slot_id is None:
+        return HttpResponse(status=204)
+    slot = Slot.objects.get(pk=slot_id)
+    shown = item_shown(slot)
+    return render(
+        request, "annotation/_ahead.html", {**_sources(seat, slot, shown, ""), **presenting.words_of(shown)}
+    )
 
 
 @require_GET

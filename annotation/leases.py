@@ -295,8 +295,12 @@ def hold(slot_id: int, user: User) -> None:
 def peek_next(seat: Seat) -> int | None:
     """The id of the slot that the person is likely given after the one they hold; None where there is none.
 
+    None as well while nothing is given out, because the audit is paused or closed.
+
     Nothing is leased and nobody's time begins, so that by the time they ask it may be somebody else's.
     """
+    if seat.audit.status != AuditStatus.OPEN:
+        return None
     order = order_of(seat.audit, seat.user)
     for stage in _STAGES:
         place = {"queue": seat.queue_id, "user": seat.user_id, "stage": stage, "order": order, "run": seat.run_id}

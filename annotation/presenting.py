@@ -22,7 +22,6 @@ from annotation.marking import (
     nearest_passages,
     shared_words,
     word_forms,
-    words_shown,
 )
 from annotation.models import Flag, ItemKind, LabelAction, LabelVersion, Seat, Slot
 from annotation.pace import Pace
@@ -75,13 +74,16 @@ def item_fields(slot: Slot, shown: ItemShown, seat: Seat, draft: OfferedLabel) -
     """
     return {
         **decision_fields(slot, shown, seat.user_id),
-        "shown": shown,
-        "group": group_shown(shown),
-        "round": round_shown(shown),
+        **words_of(shown),
         "choices": choices_of(shown.kind, draft.label, meanings_in_force(seat.audit, shown.kind)),
         "error_types": error_types(draft.error_type) if shown.kind == ItemKind.ROUND else (),
         "draft_values": draft,
     }
+
+
+def words_of(shown: ItemShown) -> dict[str, Any]:
+    """What an item says: itself, its group and its round, the latter two empty where it has none."""
+    return {"shown": shown, "group": group_shown(shown), "round": round_shown(shown)}
 
 
 def pace_shown(pace: Pace) -> str:
@@ -252,13 +254,6 @@ def sources_shown(shown: ItemShown, asked: str, page: str, part_of: Callable[[in
         ],
         "source": source_shown(source, shown) if source else None,
     }
-
-
-def warm(shown: ItemShown) -> None:
-    """Do now what takes longest when the item's page is made: read and index the cited page that opens first."""
-    source = open_source(shown.sources, "")
-    if source is not None and shown.group is not None:
-        words_shown(snapshot_text(source))
 
 
 def source_tab(source: Source) -> dict[str, Any]:

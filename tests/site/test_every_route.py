@@ -192,7 +192,7 @@ ROUTES: dict[str, Route] = {
     "label_skip": _queue(400, "post"),
     "label_undo": _queue(400, "post"),
     "label_flag": _queue(400, "post"),
-    "label_ahead": _queue(204),
+    "label_ahead": _queue(200),
     "label_heartbeat": _queue(404, "post"),
     "label_recent": _queue(200),
     "label_page": Route(404, 404, 302, 404, LOGIN, _source),

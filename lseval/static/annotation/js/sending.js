@@ -2,7 +2,10 @@
 
    What cannot be sent, for lack of a connection or because the server is down, is kept in this browser and sent again
    with the same key until there is a reply; the `data-unsent="person"` notice says so. Without this script the form
-   is sent as any other. */
+   is sent as any other.
+
+   Tells of itself on the document: `lseval:sending` with the form, `lseval:sent` with the draft's key, and
+   `lseval:stays` where the page stays at its item. */
 
 const PLAIN_KEYS = new Set(["Backspace", "Enter"]);
 const REPLY_WITHIN_MS = 20_000;
@@ -92,12 +95,20 @@ async function send(request, wait = FIRST_WAIT_MS) {
     return;
   }
   keep(null);
-  if (!reply.next) return sendPlainly(request);
+  if (!reply.next) {
+    stays();
+    return sendPlainly(request);
+  }
   if (!request.keepsDraft) document.dispatchEvent(new CustomEvent("lseval:sent", { detail: request.draft }));
   location.assign(reply.next);
 }
 
+function stays() {
+  document.dispatchEvent(new CustomEvent("lseval:stays"));
+}
+
 function tell(request, problem) {
+  stays();
   if (!notice) return;
   const what = request.word ? `Your decision “${request.word}”` : "What you sent";
   const text = `${problem} ${what} is kept in this browser and is sent again by itself until the server has it.`;
@@ -121,6 +132,7 @@ document.addEventListener("submit", (event) => {
     draft: document.querySelector("form[data-draft]")?.dataset.draft ?? "",
     keepsDraft: form.matches("[data-keeps-draft]"),
   });
+  document.dispatchEvent(new CustomEvent("lseval:sending", { detail: form }));
 });
 
 document.addEventListener(
@@ -149,6 +161,7 @@ addEventListener("online", () => current && send(current));
 // A page that comes back from the browser's history can be sent again.
 addEventListener("pageshow", (event) => {
   if (event.persisted && !kept()) setSending(false);
+  if (event.persisted) stays();
 });
 
 const left = notice && kept();
