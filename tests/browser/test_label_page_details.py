@@ -172,8 +172,7 @@ def test_draft_is_shown_to_nobody_else_who_uses_the_browser(
     slot = made.h1.slots.get(lease__user=made.first)
     # The session ends without a log-out, and the next person is given the very same item.
     context.clear_cookies()
-    third = make_user("third", made.study)
-    services.seat(made.h1, third)
+    third = seated(made, "third")
     made.h1.slots.exclude(pk=slot.pk).update(status="skipped")
     leases.hold(slot.pk, third)
     theirs = log_in(context, live_server, third)
@@ -424,6 +423,35 @@ def test_time_on_task_goes_on_over_a_reload_and_rests_while_hidden(
     # 10 s before the reload, 5 s after it, and at most the rest of the minute since the reload.
     assert seconds is not None
     assert 14 <= seconds <= 15 + 60
+
+
+def test_heartbeat_tells_that_the_item_is_gone_or_the_person_logged_out(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    page.clock.install()
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    told = page.locator("[data-heartbeat-told]")
+    with page.expect_response("**/heartbeat/") as beat:
+        page.clock.run_for(61_000)
+    assert beat.value.status == 200
+    expect(told).to_be_hidden()
+    cookies = context.cookies()
+    context.clear_cookies(name="sessionid")
+    page.mouse.move(10, 10)
+    page.clock.run_for(61_000)
+    expect(told).to_contain_text("You have been logged out")
+    context.add_cookies(cookies)
+    leases.hold(made.h1.slots.get(lease__user=made.first).pk, seated(made, "third"))
+    page.mouse.move(20, 20)
+    page.clock.run_for(61_000)
+    expect(told).to_contain_text("with somebody else of your role")
+
+
+def seated(made: Made, name: str) -> User:
+    person = make_user(name, made.study)
+    services.seat(made.h1, person)
+    return person
 
 
 def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: LiveServer) -> None:

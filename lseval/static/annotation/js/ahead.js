@@ -19,8 +19,9 @@ async function fetchNext() {
     return;
   }
   try {
-    const reply = await fetch(form.dataset.ahead);
-    if (reply.status !== 200 || reply.redirected) return;
+    // Whoever has been logged out meanwhile is sent to the log-in: not followed, since that page sets a cookie.
+    const reply = await fetch(form.dataset.ahead, { redirect: "manual" });
+    if (reply.status !== 200) return;
     const template = document.createElement("template");
     template.innerHTML = await reply.text();
     next = template.content.querySelector(".evidence");

@@ -19,12 +19,12 @@ async function beat() {
   const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
   let reply;
   try {
-    reply = await fetch(form.dataset.heartbeat, { method: "POST", body, headers });
+    reply = await fetch(form.dataset.heartbeat, { method: "POST", body, headers, redirect: "manual" });
   } catch {
     tell("There is no connection. What you type is kept in this browser; go on when it is back.");
     return;
   }
-  if (reply.redirected) {
+  if (reply.type === "opaqueredirect") {
     tell("You have been logged out. What you type is kept in this browser; log in again and go on.");
     return;
   }
