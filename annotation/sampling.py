@@ -69,13 +69,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class FrameRun:
-    """A run that may be drawn: its task, its model's family, and the ids of what could be labeled.
+    """A run that may be drawn: its task's key, its model with its family, and the ids of what could be labeled.
 
-    A link is a (round, group) pair.
+    A link is a (round, group) pair. Task and model say which run it is, and the draw goes by their order: ids
+    follow the order in which runs came in, which is another one in each database.
     """
 
     id: int
-    task: int
+    task: str
+    model: str
     family: str
     groups: tuple[int, ...]
     rounds: tuple[int, ...] = ()
@@ -113,14 +115,12 @@ class Sample:
 
 
 def frame_summary(frame: Sequence[FrameRun]) -> dict[str, Any]:
-    """Counts of a frame, and the SHA-256 of its ids, by which the same frame is known again.
+    """Counts of a frame, and a SHA-256 by which the same frame is known again, in another database too.
 
     `runs_left_out` counts the responses with no answer group: there is nothing to label in them.
     """
     labelable = [run for run in frame if run.groups]
-    content = [
-        [run.id, run.task, run.family, run.groups, run.rounds, run.links] for run in sorted(frame, key=_by_id)
-    ]
+    content = [_without_ids(run) for run in sorted(frame, key=_by_key)]
     return {
         "runs": len(labelable),
         "runs_left_out": len(frame) - len(labelable),
@@ -139,11 +139,11 @@ def draw(frame: Sequence[FrameRun], plan: Plan, seed: int) -> Sample:
     A frame with nothing to label gives an empty sample.
     """
     rng = Random(seed)  # noqa: S311 - a sample that can be drawn again, not a secret
-    by_task: dict[int, list[FrameRun]] = {}
-    for run in sorted(frame, key=_by_id):
+    by_task: dict[str, list[FrameRun]] = {}
+    for run in sorted(frame, key=_by_key):
         if run.groups:
             by_task.setdefault(run.task, []).append(run)
-    tasks = _shuffled(rng, sorted(by_task))[: plan.tasks]
+    tasks = _shuffled(rng, list(by_task))[: plan.tasks]
     if not tasks:
         return Sample((), (), ())
     drawn = _draw_responses(rng, [by_task[task] for task in tasks], plan.responses_per_task)
@@ -157,7 +157,7 @@ def draw(frame: Sequence[FrameRun], plan: Plan, seed: int) -> Sample:
     for_rounds = _trajectory_tasks(with_rounds, plan.round_trajectories, per_task)
     for_links = _trajectory_tasks(with_rounds, plan.link_trajectories, per_task)
 
-    order = _shuffled(rng, sorted(drawn, key=_by_id))
+    order = _shuffled(rng, sorted(drawn, key=_by_key))
     items = [DrawnItem(GROUP, run.id, group, None, float(chance[run])) for run in order for group in run.groups]
     for run in order:
         if run.task in for_rounds:
@@ -234,7 +234,7 @@ def _systematic(expected: Mapping[str, Fraction], start: float) -> dict[str, int
     return taken
 
 
-def _trajectory_tasks(tasks: Sequence[int], trajectories: int, per_task: Fraction) -> set[int]:
+def _trajectory_tasks(tasks: Sequence[str], trajectories: int, per_task: Fraction) -> set[str]:
     """The first tasks of an order, as many as the wanted trajectories fill on average.
 
     Their number does not depend on the order, so that every task has the same chance.
@@ -246,8 +246,16 @@ def _fifth(tasks: int) -> int:
     return max(1, round(tasks * H2_SHARE))
 
 
-def _by_id(run: FrameRun) -> int:
-    return run.id
+def _by_key(run: FrameRun) -> tuple[str, str]:
+    return run.task, run.model
+
+
+def _without_ids(run: FrameRun) -> list[Any]:
+    """What a run is and how much it holds; a link by the places of its round and its group."""
+    round_at = {found: place for place, found in enumerate(run.rounds)}
+    group_at = {group: place for place, group in enumerate(run.groups)}
+    links = [(round_at[found], group_at[group]) for found, group in run.links]
+    return [run.task, run.model, run.family, len(run.groups), len(run.rounds), links]
 
 
 def _shuffled(rng: Random, things: Sequence[_Thing]) -> list[_Thing]:

@@ -126,8 +126,8 @@ def frame_of(study: Study) -> list[FrameRun]:
     for run_id, round_id, group_id in found.values_list("run_id", "round_id", "group_id"):
         links[run_id].append((round_id, group_id))
     return [
-        FrameRun(pk, task, family or name, tuple(groups[pk]), tuple(rounds[pk]), tuple(links[pk]))
-        for pk, task, family, name in runs.values_list("pk", "task_id", "model__family", "model__name")
+        FrameRun(pk, task, name, family or name, tuple(groups[pk]), tuple(rounds[pk]), tuple(links[pk]))
+        for pk, task, family, name in runs.values_list("pk", "task__key", "model__family", "model__name")
     ]
 
 

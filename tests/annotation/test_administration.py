@@ -279,7 +279,7 @@ class TestExtend:
     def test_chance_over_all_seeds_is_the_stored_one(self) -> None:
         """Each task that is left is drawn second equally often: by a seed of its own, not the first draw's."""
         made = make_audit(self.SMALL, tasks=5)
-        seconds = dict.fromkeys(made.study.tasks.values_list("pk", flat=True), 0)
+        seconds = dict.fromkeys(made.study.tasks.values_list("key", flat=True), 0)
         seeds = 200
         for seed in range(seeds):
             made.audit.seed = seed

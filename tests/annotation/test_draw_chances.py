@@ -70,7 +70,7 @@ def test_chances_are_those_of_the_draw_over_many_seeds() -> None:
         for family, size in families.items():
             for _ in range(size):
                 number += 1
-                frame.append(FrameRun(number, task, family, (number,)))
+                frame.append(FrameRun(number, f"t{task}", f"m{number}", family, (number,)))
     plan = Plan(tasks=2, responses_per_task=2, h2_tasks=0, link_trajectories=0, round_trajectories=0)
     last = Plan(tasks=3, responses_per_task=1, h2_tasks=0, link_trajectories=0, round_trajectories=0)
     seeds = 3000

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +28,10 @@ from lseval.errors import InputError
 
 
 def frame_of(tasks: int, families: str, *, rounds: int = 3, groups: int = 2) -> list[FrameRun]:
-    """One run per task and letter of `families`; ids of groups and rounds follow from the run's."""
+    """One run per task and letter of `families`; ids of groups and rounds follow from the run's.
+
+    Ids and keys are in the same order.
+    """
     runs = []
     for task in range(1, tasks + 1):
         for place, family in enumerate(families):
@@ -33,8 +39,34 @@ def frame_of(tasks: int, families: str, *, rounds: int = 3, groups: int = 2) -> 
             run_groups = tuple(pk * 10 + number for number in range(groups))
             run_rounds = tuple(pk * 10 + number for number in range(rounds))
             links = tuple((found, run_groups[0]) for found in run_rounds[:1]) if run_groups else ()
-            runs.append(FrameRun(pk, task, family, run_groups, run_rounds, links))
+            runs.append(FrameRun(pk, f"t{task:03}", f"m{place:02}", family, run_groups, run_rounds, links))
     return runs
+
+
+def told_without_ids(frame: Sequence[FrameRun], sample: Sample) -> list[tuple[object, ...]]:
+    """The items of a sample by task, model and place in the run, with the places that each role has them at."""
+    by_id = {run.id: run for run in frame}
+    told = []
+    for place, item in enumerate(sample.items):
+        run = by_id[item.run]
+        group = None if item.group is None else run.groups.index(item.group)
+        found = None if item.round is None else run.rounds.index(item.round)
+        in_h2 = sample.h2.index(place) if place in sample.h2 else None
+        told.append((item.kind, run.task, run.model, group, found, item.probability, in_h2))
+    return told
+
+
+def as_if_come_in_another_order(frame: Sequence[FrameRun], seed: int) -> list[FrameRun]:
+    """The same runs under other ids, as another database has them."""
+    ids = list(range(1, len(frame) + 1))
+    Random(seed).shuffle(ids)
+    moved = []
+    for pk, run in zip(ids, frame, strict=True):
+        groups = {old: pk * 1000 + place for place, old in enumerate(run.groups)}
+        rounds = {old: pk * 1000 + place for place, old in enumerate(run.rounds)}
+        links = tuple((rounds[found], groups[group]) for found, group in run.links)
+        moved.append(replace(run, id=pk, groups=tuple(groups.values()), rounds=tuple(rounds.values()), links=links))
+    return moved
 
 
 def runs_of(sample: Sample, kind: str = GROUP) -> set[int]:
@@ -83,6 +115,18 @@ def test_same_seed_draws_the_same_whatever_the_order_of_the_frame() -> None:
     frame = frame_of(8, "AABC")
     assert draw(frame, Plan(tasks=5), 3) == draw(frame[::-1], Plan(tasks=5), 3)
     assert draw(frame, Plan(tasks=5), 3) != draw(frame, Plan(tasks=5), 4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_same_seed_draws_the_same_in_whatever_order_the_runs_came_in(seed: int) -> None:
+    """Runs are collected by several threads, so their ids follow an order that is another one each time."""
+    frame = frame_of(8, "AABC")
+    plan = Plan(tasks=5, round_trajectories=4, link_trajectories=6)
+    expected = told_without_ids(frame, draw(frame, plan, seed))
+    for order in range(3):
+        moved = as_if_come_in_another_order(frame, order)
+        assert told_without_ids(moved, draw(moved, plan, seed)) == expected
+        assert frame_summary(moved) == frame_summary(frame)
 
 
 def test_a_known_seed_keeps_its_sample() -> None:
@@ -149,7 +193,7 @@ def test_small_study_gives_all_it_has() -> None:
 
 
 def test_response_without_a_group_is_left_out_and_counted() -> None:
-    frame = [FrameRun(1, 1, "A", ()), FrameRun(2, 1, "B", (20,))]
+    frame = [FrameRun(1, "t1", "a", "A", ()), FrameRun(2, "t1", "b", "B", (20,))]
     sample = draw(frame, Plan(), 0)
     assert runs_of(sample) == {2}
     summary = frame_summary(frame)
@@ -157,12 +201,12 @@ def test_response_without_a_group_is_left_out_and_counted() -> None:
 
 
 def test_nothing_to_label_draws_nothing() -> None:
-    assert draw([FrameRun(1, 1, "A", ())], Plan(), 0).items == ()
+    assert draw([FrameRun(1, "t1", "a", "A", ())], Plan(), 0).items == ()
     assert draw([], Plan(), 0).items == ()
 
 
 def test_run_without_a_trajectory_gives_groups_only() -> None:
-    sample = draw([FrameRun(1, 1, "A", (10,)), FrameRun(2, 2, "A", (20,), (5, 6))], Plan(), 0)
+    sample = draw([FrameRun(1, "t1", "a", "A", (10,)), FrameRun(2, "t2", "a", "A", (20,), (5, 6))], Plan(), 0)
     assert {(item.kind, item.run) for item in sample.items} == {(GROUP, 1), (GROUP, 2), (ROUND, 2)}
 
 
@@ -189,6 +233,10 @@ def test_digest_tells_frames_apart() -> None:
     digest = frame_summary(frame)["digest"]
     assert frame_summary(frame[::-1])["digest"] == digest
     assert frame_summary(frame[:-1])["digest"] != digest
+    more = replace(frame[0], groups=(*frame[0].groups, 1))
+    other_links = replace(frame[0], links=((frame[0].rounds[1], frame[0].groups[0]),))
+    for changed in (more, other_links, replace(frame[0], model="other"), replace(frame[0], family="other")):
+        assert frame_summary([changed, *frame[1:]])["digest"] != digest
 
 
 @pytest.mark.parametrize(
@@ -216,7 +264,7 @@ def test_every_draw_takes_the_wanted_number_from_each_task(
 ) -> None:
     """Tasks may have any number of models of any family."""
     frame = [
-        FrameRun(task * 100 + place, task, family, (task * 1000 + place,))
+        FrameRun(task * 100 + place, str(task), str(place), family, (task * 1000 + place,))
         for task, letters in enumerate(families)
         for place, family in enumerate(letters)
     ]

@@ -43,6 +43,23 @@ class TestCreateAudit:
                 again.items[place].group for place in places
             ]
 
+    def test_same_seed_draws_the_same_in_a_database_where_runs_came_in_another_order(self) -> None:
+        """Neither items nor queues nor the digest of the frame hang on the ids of tasks, models and runs."""
+        cells = [(f"t{task}", f"{family}{number}") for task in range(4) for family in "mn" for number in range(2)]
+        plan = Plan(tasks=3, responses_per_task=2, h2_tasks=2, link_trajectories=2, round_trajectories=3)
+        told = []
+        for slug, order in (("forth", cells), ("back", cells[::-1])):
+            study = make_study(slug)
+            for task, model in order:
+                add_link(make_run(study, task, model))
+            audit = services.create_audit(study, plan, 7, "A", None)
+            numbers = ("kind", "run__task__key", "run__model__name", "group__number", "round__number")
+            items = audit.items.order_by("pk").values_list(*numbers, "inclusion_probability")
+            slots = Slot.objects.filter(queue__audit=audit).order_by("queue__role", "position")
+            places = slots.values_list("queue__role", *(f"item__{name}" for name in numbers))
+            told.append((audit.frame, audit.plan, list(items), list(places)))
+        assert told[0] == told[1]
+
     def test_inclusion_probability_is_stored(self) -> None:
         """Two of four tasks, one of two models: each group has 1/2 · 1/2."""
         made = make_audit(Plan(tasks=2, responses_per_task=1, link_trajectories=0, round_trajectories=0), tasks=4)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.models import QuerySet
+from django.utils import timezone
 
-from annotation.models import Item, ItemKind, LabelVersion
+from annotation.models import Item, ItemKind, LabelVersion, Slot
 from annotation.sampling import Plan
 from lseval.domain.labels import LinkLabel, RoundLabel
 from lseval.errors import InputError
-from lseval.models import Call, Job, JobState, Study, User
+from lseval.models import Call, FailureNode, Job, JobState, Judgement, Link, Page, Study, User, Verdict
 from lseval.sandbox.models import GroupTruth, InjectedError, RunTruth
 from lseval.sandbox.profiles import PROFILES
 from lseval.sandbox.providers import tasks_of
-from lseval.site.demo.build import build_demo, remove_demo, summary
+from lseval.site.demo import build, collecting
+from lseval.site.demo.build import Demo, build_demo, remove_demo, summary
 from lseval.site.demo.sizes import SIZES, DemoSize, demo_size
 from lseval.site.demo.true_labels import true_labels
 
@@ -63,6 +68,70 @@ def test_demo_goes_from_jobs_to_agreement_and_is_found_again() -> None:
     assert not Study.objects.exists()
     assert not RunTruth.objects.exists()
     assert not User.objects.filter(is_simulated=True).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_own_var")
+def test_same_seed_makes_the_same_demo_in_whatever_order_its_runs_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads make the runs, so which is saved first is chance. Here the second demo makes the last one first."""
+    monkeypatch.setattr(collecting, "_THREADS", 1)
+    first = build_demo(TINY)
+    came, told, numbers = _order_of_runs(first), _told(first), summary(first)
+
+    def cells_from_the_last(study: Study) -> int:
+        number = collecting.cells_to_collect(study)
+        for job in Job.objects.filter(study=study):
+            job.not_before = timezone.now() - timedelta(hours=1, seconds=job.pk)
+            job.save(update_fields=["not_before"])
+        return number
+
+    monkeypatch.setattr(build, "cells_to_collect", cells_from_the_last)
+    second = build_demo(TINY, fresh=True)
+    assert _order_of_runs(second) == came[::-1]
+    again = _told(second)
+    assert again.keys() == told.keys()
+    for what, rows in told.items():
+        assert rows, what
+        assert again[what] == rows, what
+    assert summary(second) == numbers
+
+
+def _order_of_runs(demo: Demo) -> list[tuple[str, str]]:
+    return list(demo.study.runs.order_by("pk").values_list("task__key", "model__name"))
+
+
+def _told(demo: Demo) -> dict[str, list[object]]:
+    """What a study holds, without ids and times; items and slots in the order of the draw."""
+    of_run = ("run__task__key", "run__model__name")
+    of_group = tuple(f"group__{name}" for name in (*of_run, "number"))
+    of_round = tuple(f"round__{name}" for name in (*of_run, "number"))
+    of_item = tuple(f"item__{name}" for name in (*of_run, "kind", "group__number", "round__number"))
+    study, audit = demo.study, demo.audit
+    runs = study.runs.order_by("task__key", "model__name")
+    nodes = FailureNode.objects.filter(run__study=study)
+    slots = Slot.objects.filter(queue__audit=audit).order_by("queue__is_simulated", "queue__role", "position")
+    labels = LabelVersion.objects.filter(slot__queue__audit=audit).order_by("slot__queue__role", "slot__position")
+    return {
+        "runs": list(runs.values_list("task__key", "model__name", "final_answer")),
+        "rounds": _rows(study.runs, "task__key", "model__name", "rounds__number", "rounds__skip_reason"),
+        "pages": _rows(Page.objects.filter(study=study), "canonical_key", "outcome", "text_digest"),
+        "verdicts": _rows(Verdict.objects.filter(group__run__study=study), *of_group, "label", "reason"),
+        "judgements": _rows(Judgement.objects.filter(round__run__study=study), *of_round, "judge_role", "verdict"),
+        "nodes": _rows(nodes, *of_run, "round__number", "error_type"),
+        "links": _rows(Link.objects.filter(run__study=study), *of_run, "round__number", "group__number"),
+        "draw": [(audit.frame, audit.plan)],
+        "items": list(
+            audit.items.order_by("pk").values_list(*(name[6:] for name in of_item), "inclusion_probability")
+        ),
+        "slots": list(slots.values_list("queue__role", "queue__is_simulated", "position", *of_item, "status")),
+        "labels": list(
+            labels.values_list("slot__queue__role", "slot__position", "label", "error_type", "evidence_digest")
+        ),
+    }
+
+
+def _rows(found: QuerySet[Any], *fields: str) -> list[object]:
+    return sorted(found.values_list(*fields), key=repr)
 
 
 def _check_true_labels(study: Study) -> None:
