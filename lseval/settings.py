@@ -262,6 +262,8 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
+        # Strangers sent to the log-in are told of at INFO: for a deployment's log, not for a demo's terminal.
+        "lseval.denials": {"level": "WARNING" if IS_LOCAL else "INFO"},
         "django.request": {"level": "ERROR"},
         # What these would say of a refusal, `lseval.denials` says in one line.
         "django.security.csrf": {"level": "ERROR"},

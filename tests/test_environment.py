@@ -97,6 +97,15 @@ def test_deployment_checks_are_clean() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("environ", "level"), [({}, "WARNING"), (DEPLOYED, "INFO")])
+def test_deployment_also_logs_strangers_who_are_sent_to_the_login(
+    tmp_path: Path, environ: dict[str, str], level: str
+) -> None:
+    asked = "import logging; print(logging.getLevelName(logging.getLogger('lseval.denials').getEffectiveLevel()))"
+    done = _manage("shell", "-v0", "-c", asked, LSEVAL_VAR=str(tmp_path), **environ)
+    assert done.stdout.strip() == level, done.stderr
+
+
 def test_demo_is_refused_in_a_deployment() -> None:
     done = _manage("demo", **DEPLOYED)
     assert done.returncode != 0

@@ -1,4 +1,8 @@
-"""Every refusal leaves one line in the log `lseval.denials`: when, what, who, from where, and why."""
+"""Every refusal leaves one line in the log `lseval.denials`: when, what, who, from where, and why.
+
+A refusal is a warning. A stranger who is sent to the log-in is told of at INFO: a page opened before the log-in is
+everybody's first step. A deployment writes both, a local run only the refusals.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,8 @@ def log_denials(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
         response = get_response(request)
         if _is_denial(request, response):
             why = getattr(request, "denial", "") or _REASONS[response.status_code]
-            write_denial(request, str(response.status_code), why, getattr(request, "denied_name", ""))
+            level = logging.INFO if response.status_code == 302 else logging.WARNING
+            write_denial(request, str(response.status_code), why, getattr(request, "denied_name", ""), level)
         return response
 
     return middleware
@@ -61,10 +66,11 @@ def _is_signed_in(request: HttpRequest) -> bool:
     return user is not None and user.is_authenticated
 
 
-def write_denial(request: HttpRequest, what: str, why: str, who: str = "") -> None:
+def write_denial(request: HttpRequest, what: str, why: str, who: str = "", level: int = logging.WARNING) -> None:
     """One line on a refusal. The query string is left out: a secret may have been put there by mistake."""
     name = who or (request.user.get_username() if _is_signed_in(request) else "nobody")
-    log.warning(
+    log.log(
+        level,
         "denied=%s who=%s from=%s method=%s path=%s why=%s",
         what,
         _quoted(name),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import StringIO
 
 import pytest
 from django.test import Client
@@ -27,6 +28,17 @@ def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     caplog.set_level(logging.INFO, logger="lseval.denials")
     formatter = OneLine("%(asctime)s %(levelname)s %(name)s %(message)s")
     return lambda: [formatter.format(record) for record in caplog.records if record.name == "lseval.denials"]
+
+
+@pytest.fixture
+def console() -> Iterator[StringIO]:
+    """What the program writes on standard error, at the levels and in the form that the settings give."""
+    handler = next(known for known in logging.getLogger().handlers if isinstance(known.formatter, OneLine))
+    assert isinstance(handler, logging.StreamHandler)
+    written = StringIO()
+    before = handler.setStream(written)
+    yield written
+    handler.setStream(before)
 
 
 def test_a_foreign_study_is_logged(world: World, lines) -> None:
@@ -92,8 +104,22 @@ def test_a_stranger_who_is_sent_to_the_login_is_logged(world: World, lines) -> N
         assert reply.status_code == 302
         assert f'denied=302 who="nobody" from=192.0.2.4 method="{method.upper()}" path="{address}"' in lines()[-1]
         assert "not logged in" in lines()[-1]
+        assert " INFO lseval.denials " in lines()[-1]
     assert len(lines()) == 2
     assert not any("lst_a" in line for line in lines())
+
+
+def test_a_local_run_tells_refusals_and_not_who_has_yet_to_log_in(world: World, console: StringIO) -> None:
+    """The terminal of a demo: each visit before the log-in would be a line of its own."""
+    Client().get(reverse("outcome", args=["s1"]))
+    assert console.getvalue() == ""
+    Client().post("/login/", {"username": "s1-lead", "password": "wrong"})
+    Client().get("/api/me/")
+    signed_in(world.outsider).get(reverse("outcome", args=["s1"]))
+    signed_in(world.annotator).get(reverse("outcome", args=["s1"]))
+    written = console.getvalue().splitlines()
+    assert all(" WARNING lseval.denials " in line for line in written)
+    assert [re.search(r"denied=(\w+)", line)[1] for line in written] == ["login", "401", "404", "403"]
 
 
 def test_a_filter_that_a_page_does_not_have_is_refused_and_logged(world: World, lines) -> None:
@@ -127,13 +153,17 @@ HOSTILE = [
     "/studies/%c2%9b31m/",
     '/studies/" who="root/',
     "/queues/1%0a/label/",
+    "/studies/s1/audit/1/labels.x%0d%0aWARNING lseval.denials denied=0",
+    '/studies/s1/audit/1/labels.%1b[31m%e2%80%a8%e2%80%ae" who="root',
 ]
 
 
 @pytest.mark.parametrize("path", HOSTILE)
-def test_line_ends_and_escapes_in_an_address_stay_in_their_line(world: World, capfd, path: str) -> None:
+def test_line_ends_and_escapes_in_an_address_stay_in_their_line(world: World, console: StringIO, path: str) -> None:
     signed_in(world.outsider).get(path)
-    written = capfd.readouterr().err
+    written = console.getvalue()
+    assert len(written.splitlines()) == ("/labels." in path)  # the others lead nowhere
+    assert written.count(' who="') == ("/labels." in path)
     assert "\x1b" not in written
     for line in written.splitlines():
         assert re.match(r"20\d\d-", line), line
