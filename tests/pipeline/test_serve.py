@@ -17,6 +17,10 @@ TURNS = 3
 def test_serve_answers_pages_does_the_jobs_and_takes_its_worker_along() -> None:
     port = free_port()
     with an_installation() as installation, BadLLM(agent_of(TURNS)) as llm:
+        home = installation.folder / "home"
+        home.mkdir()
+        installation.environ["HOME"] = str(home)
+        installation.environ.pop("XDG_RUNTIME_DIR", None)  # where that is set gunicorn needs no folder in the home
         serving = installation.start("serve", "--port", str(port), "--workers", "1", log="serve.log")
         wait_until(lambda: answers(port))
         worker = worker_of(serving.pid)
@@ -33,6 +37,7 @@ def test_serve_answers_pages_does_the_jobs_and_takes_its_worker_along() -> None:
         assert serving.wait(30) == 0, (installation.folder / "serve.log").read_text()[-3000:]
         wait_until(lambda: not is_running(worker))
         assert installation.sql("SELECT DISTINCT state FROM lseval_job") == [("done",)]
+        assert list(home.iterdir()) == []
 
 
 def answers(port: int) -> bool:

@@ -67,6 +67,6 @@ class Command(BaseCommand):
                 sys.executable, "-m", "gunicorn", "lseval.wsgi:application",
                 "--bind", f"127.0.0.1:{options['port']}",
                 "--workers", str(options["workers"]), "--threads", "4",
-                "--log-level", "warning", "--chdir", str(Path(settings.BASE_DIR)),
+                "--log-level", "warning", "--no-control-socket", "--chdir", str(Path(settings.BASE_DIR)),
             ],
         )  # fmt: skip
