@@ -26,6 +26,7 @@ from annotation.adjudication_selectors import (
 )
 from annotation.errors import OfferedLabel, PairChangedError
 from annotation.events import AuditClosedError, record_event, share_audit
+from annotation.history_of_audits import adjudication_of
 from annotation.labels import Request, Submission
 from annotation.models import (
     Audit,
@@ -33,6 +34,7 @@ from annotation.models import (
     AuditStatus,
     Between,
     Disagreement,
+    Flag,
     LabelAction,
     LabelerRole,
     Lease,
@@ -79,22 +81,22 @@ def rebuild_queue(audit: Audit, by: User | None, *, with_automatic: bool = False
         present = present_disagreements(found, with_automatic=with_automatic)
         removed = _settle(queue, present)
         added = _add(queue, found.seed, present)
-        undecided = queue.slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=False).count()
-        record_event(found, AuditAction.ADJUDICATION, by, added=added, removed=removed, open=undecided)
-        return Rebuilt(added, removed, undecided)
+        return _recorded(found, queue, by, added, removed)
 
 
 def _settle(queue: Queue, present: dict[int, Between]) -> int:
     """Take out, or mark, the undecided items that are in no disagreement now; how many."""
     held = Lease.objects.filter(slot=OuterRef("pk"), expires_at__gt=Now())
     slots = (
-        queue.slots.select_for_update(of=("self",)).select_related("disagreement").annotate(is_held=Exists(held))
+        queue.slots.select_for_update(of=("self",))
+        .select_related("disagreement")
+        .annotate(is_held=Exists(held), is_flagged=Exists(Flag.objects.filter(slot=OuterRef("pk"))))
     )
     removed = 0
     for slot in slots.filter(status=SlotStatus.OPEN):
         between = present.get(slot.item_id)
         was_settled = slot.disagreement.is_settled
-        if between is None and not slot.version and not slot.is_held:
+        if between is None and not slot.version and not slot.is_held and not slot.is_flagged:
             slot.delete()
         else:
             slot.disagreement.is_settled = between is None
@@ -143,9 +145,15 @@ def _add_new(audit: Audit, queue: Queue, by: User | None) -> int:
     settled = Disagreement.objects.filter(slot__queue=queue, slot__item__in=new, is_settled=True)
     settled.update(is_settled=False, between=Between.PEOPLE)
     _add(queue, audit.seed, new)
-    undecided = queue.slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=False).count()
-    record_event(audit, AuditAction.ADJUDICATION, by, added=len(new), removed=0, open=undecided)
+    _recorded(audit, queue, by, len(new), 0)
     return len(new)
+
+
+def _recorded(audit: Audit, queue: Queue, by: User | None, added: int, removed: int) -> Rebuilt:
+    undecided = queue.slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=False).count()
+    detail = {"added": added, "removed": removed, "open": undecided, **adjudication_of(audit)}
+    record_event(audit, AuditAction.ADJUDICATION, by, **detail)
+    return Rebuilt(added, removed, undecided)
 
 
 def seat_adjudicator(audit: Audit, user: User, by: User | None) -> Seat:
@@ -174,7 +182,8 @@ def seat_adjudicator(audit: Audit, user: User, by: User | None) -> Seat:
         if found.queue_id != queue.pk:
             raise ConflictError(f"{user.username} labels as {found.queue.role} in {audit.name}.")
         if is_new:
-            record_event(audit, AuditAction.SEATED, by, person=user.username, role=queue.role)
+            detail = {"person": user.username, "role": queue.role, "is_simulated": False}
+            record_event(audit, AuditAction.SEATED, by, **detail)
     return found
 
 

@@ -171,10 +171,11 @@ def extend_audit(
         )
         items = save_items(found, drawing.sample.items, advance, draw=number)
         added = {
-            role: _append_slots(found, role, [items[place] for place in places])
+            str(role): _append_slots(found, role, [items[place] for place in places])
             for role, places in zip(LABELER_ROLES, (drawing.sample.h1, drawing.sample.h2), strict=True)
         }
-        record_event(found, AuditAction.EXTENDED, by, draw=number, items=len(items), **added)
+        detail = {"draw": number, "seed": extension.seed, "items": len(items), **added}
+        record_event(found, AuditAction.EXTENDED, by, **detail)
         return extension
 
 

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from annotation.adjudication_selectors import sits_over_the_same_items
 from annotation.codebook import CODEBOOK_VERSION
 from annotation.events import AuditClosedError, record_event
+from annotation.history_of_audits import BEGINS_WITH, things_of
 from annotation.models import (
     Audit,
     AuditAction,
@@ -103,7 +104,7 @@ def create_audit(
             for role, places in zip(LABELER_ROLES, (drawing.sample.h1, drawing.sample.h2), strict=True):
                 queue = Queue.objects.create(audit=audit, role=role)
                 fill_queue(queue, [items[place] for place in places])
-            record_event(audit, AuditAction.DRAWN, by, items=len(items))
+            record_event(audit, AuditAction.DRAWN, by, items=len(items), **{BEGINS_WITH: things_of(audit)})
     except IntegrityError:
         # Another draw stored the name between our look and our write.
         if study.audits.filter(name=name).exists():
@@ -163,7 +164,8 @@ def seat(queue: Queue, user: User, by: User | None = None) -> Seat:
                 f"{user.username} labels as {found.queue.role} in {audit.name}. One person never holds two roles."
             )
         if is_new:
-            record_event(audit, AuditAction.SEATED, by, person=user.username, role=queue.role)
+            detail = {"person": user.username, "role": queue.role, "is_simulated": queue.is_simulated}
+            record_event(audit, AuditAction.SEATED, by, **detail)
     return found
 
 

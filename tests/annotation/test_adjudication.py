@@ -335,7 +335,8 @@ class TestLaterDisagreements:
         assert slot.item_id == item
         assert new_disagreements(differing.made.audit) == {}
         event = AuditEvent.objects.filter(action="adjudication").first()
-        assert (event.by, event.detail) == (user, {"added": 1, "removed": 0, "open": 1})
+        detail = {"added": 1, "removed": 0, "open": 1, "queued": 4, "settled": 0}
+        assert (event.by, event.detail) == (user, detail)
 
     def test_nothing_is_queued_before_a_lead_begins(self, differing: Differing) -> None:
         assert set(new_disagreements(differing.made.audit)) == set(differing.items[:3])

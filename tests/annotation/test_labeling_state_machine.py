@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from annotation import administration, flags, labels, leases, services
-from annotation.history import differences
+from annotation.history import differences, slot_differences
 from annotation.models import Flag, LabelVersion, Slot
 from annotation.request_keys import request_key
 from lseval.errors import ConflictError, NotPermittedError
@@ -44,7 +44,7 @@ class Labeling(RuleBasedStateMachine):
         made = make_audit(tasks=1)
         self.audit, self.queue, self.lead = made.audit, made.h1, made.lead
         self.people = {name: make_user(name, made.study) for name in NAMES}
-        made.first.seats.all().delete()
+        administration.reassign(made.audit, made.first, None)
         for user in self.people.values():
             services.seat(self.queue, user)
         self.pks = list(self.queue.slots.order_by("position").values_list("pk", flat=True))
@@ -52,8 +52,11 @@ class Labeling(RuleBasedStateMachine):
         self.model = ModelQueue({pk: ModelSlot() for pk in self.pks}, set(self.people))
 
     def teardown(self) -> None:
-        transaction.set_rollback(True)
-        self.atomic.__exit__(None, None, None)
+        try:
+            assert differences(self.audit) == []
+        finally:
+            transaction.set_rollback(True)
+            self.atomic.__exit__(None, None, None)
 
     def outcome(self, call: Callable[[], Any]) -> str:
         """What a service did, in the model's words."""
@@ -242,7 +245,7 @@ class Labeling(RuleBasedStateMachine):
             for pk in sorted(self.pks)
             for version in self.model.slots[pk].versions
         ]
-        assert differences(self.audit) == []
+        assert list(slot_differences(self.audit)) == []
 
     @invariant()
     def flags_replay(self) -> None:
