@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from django.db.models import Case, Count, JSONField, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Count, JSONField, OuterRef, QuerySet, Subquery, TextField, When
 from django.db.models.expressions import Func
+from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
 from annotation.audit_rows import (
@@ -15,6 +16,7 @@ from annotation.audit_rows import (
     CODEBOOK,
     COLUMNS,
     DRAW,
+    EVENT,
     FLAG,
     ITEM,
     QUEUE,
@@ -24,10 +26,24 @@ from annotation.audit_rows import (
     SLOT,
     read_audit_row,
 )
-from annotation.models import Audit, CodebookVersion, Extension, Flag, Item, LabelVersion, Queue, Reveal, Slot
+from annotation.models import (
+    Audit,
+    AuditEvent,
+    CodebookVersion,
+    Extension,
+    Flag,
+    Item,
+    LabelVersion,
+    Queue,
+    Reveal,
+    Slot,
+)
 from lseval.formats.row_files import RawRow
 from lseval.models import Run, Study
 from lseval.pipeline.row_expressions import RoundDigest, TextDigest
+
+DONE_BY: Final = "by"
+"""Stands in an event that was moved here with who did it elsewhere, where this server knows nobody of that name."""
 
 
 class _SnapshotsTold(Func):
@@ -71,6 +87,7 @@ _PATHS: Final[dict[str, dict[str, Any]]] = {
         "labels": _counted(LabelVersion.objects.all(), "slot__queue__audit"),
         "flags": _counted(Flag.objects.all(), "slot__queue__audit"),
         "reveals": _counted(Reveal.objects.all(), "slot__queue__audit"),
+        "events": _counted(AuditEvent.objects.all(), "audit"),
     },
     DRAW: {
         "audit": "audit__name", "draw": "number", "seed": "seed", "plan": "plan", "frame": "frame",
@@ -102,6 +119,13 @@ _PATHS: Final[dict[str, dict[str, Any]]] = {
     },
     FLAG: {**_OF_PERSON, "number": "number", "is_raised": "is_raised", "note": "note"},
     REVEAL: {**_OF_PERSON, "number": "version"},
+    EVENT: {
+        "audit": "audit__name",
+        "action": "action",
+        "by": Coalesce("by__username", KT(f"detail__{DONE_BY}"), output_field=TextField()),
+        "detail": "detail",
+        "at": "at",
+    },
 }  # fmt: skip
 _CHUNK: Final = 2000
 
@@ -124,6 +148,7 @@ def audit_rows(study: Study, audit: Audit | None = None) -> Iterator[tuple[Any, 
         SLOT: Slot.objects.filter(queue__audit__in=audits).order_by("queue__audit", "queue", "position"),
         FLAG: Flag.objects.filter(slot__queue__audit__in=audits).order_by("slot__queue__audit", "pk"),
         REVEAL: Reveal.objects.filter(slot__queue__audit__in=audits).order_by("slot__queue__audit", "pk"),
+        EVENT: AuditEvent.objects.filter(audit__in=audits).order_by("audit", "pk"),
     }
     for kind, found in rows.items():
         yield from _rows(kind, found)

@@ -8,7 +8,7 @@ from functools import partial
 
 from django.db import DataError, IntegrityError, transaction
 
-from annotation.administration import close_audit
+from annotation.administration import close_audit, resume_audit
 from annotation.audit_rows import CODEBOOK, RUN, read_audit_row
 from annotation.audit_storing import WAITS_FOR, check_same, store_audit
 from annotation.audit_told import AuditTold, check_told
@@ -247,10 +247,13 @@ def _settle(audit: Audit, report: EvaluationReport, *, has_marks: bool) -> None:
     One that somebody has paused or resumed here since is left to them.
     """
     audit.refresh_from_db()
-    drawn = audit.events.filter(action=AuditAction.DRAWN).first()
-    awaited = drawn.detail.get(WAITS_FOR) if drawn else None
-    is_managed = audit.events.filter(action__in=[AuditAction.PAUSED, AuditAction.RESUMED]).exists()
-    if audit.status != AuditStatus.PAUSED or is_managed or not awaited or awaited["status"] == AuditStatus.PAUSED:
+    brought = audit.events.filter(detail__has_key=WAITS_FOR).first()  # the newest
+    if brought is None or audit.status != AuditStatus.PAUSED:
+        return
+    awaited = brought.detail[WAITS_FOR]
+    since = audit.events.filter(pk__gt=brought.pk)
+    is_managed = since.filter(action__in=[AuditAction.PAUSED, AuditAction.RESUMED]).exists()
+    if is_managed or awaited["status"] == AuditStatus.PAUSED:
         return
     there = _label_count(audit)
     if there < awaited["labels"] or (awaited["marks"] and not has_marks):
@@ -262,4 +265,4 @@ def _settle(audit: Audit, report: EvaluationReport, *, has_marks: bool) -> None:
         close_audit(audit, None)
         report.notes.append(f"audit {audit.name!r} is closed, as it was")
     else:
-        Audit.objects.filter(pk=audit.pk).update(status=AuditStatus.OPEN)
+        resume_audit(audit, None)

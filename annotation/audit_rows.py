@@ -1,6 +1,6 @@
 """The rows of a file of audits as strict models; `docs/move-a-study.md` says what they hold.
 
-A row is of one of nine kinds, which `row` names; a column that its kind does not have is empty, or not there.
+A row is of one of ten kinds, which `row` names; a column that its kind does not have is empty, or not there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from annotation.codebook import LONGEST_COMMENT
 from annotation.codebooks import LONGEST_CODEBOOK, LONGEST_NOTE
-from annotation.models import AuditStatus, Between, ItemKind, LabelerRole
+from annotation.models import AuditAction, AuditStatus, Between, ItemKind, LabelerRole
 from annotation.services import LARGEST_SEED, LONGEST_NAME
 from lseval.formats.errors import FieldError
 from lseval.formats.evaluation_rows import (
@@ -32,8 +32,8 @@ from lseval.formats.evaluation_rows import (
 from lseval.formats.row_files import RawRow
 from lseval.pipeline.evaluation_import.pages import moment
 
-CODEBOOK, RUN, AUDIT, DRAW, QUEUE, ITEM, SLOT, FLAG, REVEAL = (
-    "codebook", "run", "audit", "draw", "queue", "item", "slot", "flag", "reveal",
+CODEBOOK, RUN, AUDIT, DRAW, QUEUE, ITEM, SLOT, FLAG, REVEAL, EVENT = (
+    "codebook", "run", "audit", "draw", "queue", "item", "slot", "flag", "reveal", "event",
 )  # fmt: skip
 
 
@@ -106,7 +106,10 @@ class OfAudit(StrictModel):
 
 
 class AuditRow(OfAudit):
-    """An audit with its first draw, and how many items, slots, label versions, flags and reveals it had."""
+    """An audit with its first draw, and how many items, slots, label versions, flags, reveals and events it had.
+
+    Earlier versions wrote no events.
+    """
 
     row: str
     seed: Seed
@@ -121,6 +124,7 @@ class AuditRow(OfAudit):
     labels: Count
     flags: Count
     reveals: Count
+    events: Count = 0
 
 
 class DrawRow(OfAudit):
@@ -237,6 +241,16 @@ class RevealRow(OfPerson):
     row: str
 
 
+class EventRow(OfAudit):
+    """A line of the audit's log; `by` is empty where a command did it, or where nobody knows who."""
+
+    row: str
+    action: Annotated[str, one_of(AuditAction.values)]
+    by: Annotated[str, Field(max_length=150)] | None
+    detail: dict[str, Any]
+    at: Moment
+
+
 ROW_TYPES: Final[dict[str, type[StrictModel]]] = {
     CODEBOOK: CodebookRow,
     RUN: RunRow,
@@ -247,6 +261,7 @@ ROW_TYPES: Final[dict[str, type[StrictModel]]] = {
     SLOT: SlotRow,
     FLAG: FlagRow,
     REVEAL: RevealRow,
+    EVENT: EventRow,
 }
 """By what `row` says, in the order of the file."""
 COLUMNS: Final = tuple(

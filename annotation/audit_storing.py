@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from annotation.audit_files import rows_of_audit
+from annotation.audit_files import DONE_BY, rows_of_audit
 from annotation.audit_rows import (
     DRAW,
+    EVENT,
     ITEM,
     QUEUE,
     SLOT,
@@ -18,6 +19,8 @@ from annotation.audit_rows import (
     stored_json,
 )
 from annotation.audit_told import AuditTold, QueueName, Refuse, target_of
+from annotation.events import record_event
+from annotation.history_of_audits import BEGINS_WITH, things_of
 from annotation.models import (
     Audit,
     AuditAction,
@@ -33,7 +36,7 @@ from annotation.models import (
 from annotation.services import LABELER_ROLES
 from annotation.simulation import make_empty_simulated_queue
 from lseval.errors import ConflictError, InputError
-from lseval.models import AnswerGroup, Page, PageSource, Round, Study
+from lseval.models import AnswerGroup, Page, PageSource, Round, Study, User
 from lseval.pipeline.evaluation_import.files import PlacedRow
 from lseval.pipeline.evaluation_import.pages import moment, no_such_run
 from lseval.pipeline.row_expressions import RoundDigest, TextDigest
@@ -41,14 +44,15 @@ from lseval.pipeline.row_expressions import RoundDigest, TextDigest
 _BATCH: Final = 2000
 WAITS_FOR: Final = "waits_for"
 """Stands in the log with what an audit that was brought in by files becomes, once its labels and marks are here."""
-_MOVES_ON: Final = ("status", "codebook_version", "items", "slots", "labels", "flags", "reveals")
+_MOVES_ON: Final = ("status", "codebook_version", "items", "slots", "labels", "flags", "reveals", "events")
 """What changes in an audit while people work on it."""
 
 
 def store_audit(study: Study, told: AuditTold, source: str, refuse: Refuse) -> Audit | None:
     """Store an audit as it was, paused; None where something of it was refused, and the caller takes all back.
 
-    It has no people yet, beside the simulated labelers of simulated queues. Its log begins with its draws.
+    It has no people yet, beside the simulated labelers of simulated queues. Its log is the one that it had, with a
+    line on the import after it.
     """
     targets = _Targets(study, [placed.row for placed in told.rows[ITEM]])
     head = told.head
@@ -75,10 +79,12 @@ def store_audit(study: Study, told: AuditTold, source: str, refuse: Refuse) -> A
             refuse(place, str(error))
     if faults:
         return None
+    # First of all, so that what is recorded here from now on comes after it.
+    AuditEvent.objects.bulk_create(_moved_log(audit, told) or _log_of_draws(audit, told, source))
     _store_draws(audit, told)
     Item.objects.bulk_create(items.values(), batch_size=_BATCH)
     _store_queues(audit, told, items)
-    AuditEvent.objects.bulk_create(_log(audit, told, source))
+    _record_import(audit, told, source)
     return audit
 
 
@@ -119,15 +125,38 @@ def _store_queues(audit: Audit, told: AuditTold, items: dict[int, Item]) -> None
     )
 
 
-def _log(audit: Audit, told: AuditTold, source: str) -> Iterator[AuditEvent]:
+def _moved_log(audit: Audit, told: AuditTold) -> list[AuditEvent]:
+    """What was done to the audit elsewhere."""
+    names = {placed.row.by for placed in told.rows[EVENT]} - {None}
+    people = {user.username: user for user in User.objects.filter(username__in=names, is_simulated=False)}
+    found = []
+    for _, row in told.rows[EVENT]:
+        by = people.get(row.by)
+        detail = {**row.detail, DONE_BY: row.by} if row.by and by is None else row.detail
+        found.append(AuditEvent(audit=audit, action=row.action, by=by, at=moment(row.at), detail=detail))
+    return found
+
+
+def _log_of_draws(audit: Audit, told: AuditTold, source: str) -> list[AuditEvent]:
+    """The log of an audit that an earlier version exported, without one."""
     items = Counter(placed.row.draw for placed in told.rows[ITEM])
-    head = told.head
-    waits_for = {"status": head.status, "labels": head.labels, "marks": told.marks}
-    first = {"items": items[1], "source": source, WAITS_FOR: waits_for}
-    yield AuditEvent(audit=audit, action=AuditAction.DRAWN, at=audit.created_at, detail=first)
+    first = {"items": items[1], "source": source}
+    found = [AuditEvent(audit=audit, action=AuditAction.DRAWN, at=audit.created_at, detail=first)]
     for _, row in told.rows[DRAW]:
         detail = {"draw": row.draw, "items": items[row.draw], "source": source}
-        yield AuditEvent(audit=audit, action=AuditAction.EXTENDED, at=moment(row.at), detail=detail)
+        found.append(AuditEvent(audit=audit, action=AuditAction.EXTENDED, at=moment(row.at), detail=detail))
+    return found
+
+
+def _record_import(audit: Audit, told: AuditTold, source: str) -> None:
+    """Add to the log that the audit was brought here, with how it is now.
+
+    Its history here is replayed from this event on, whatever it went through elsewhere.
+    """
+    head = told.head
+    waits_for = {"status": head.status, "labels": head.labels, "marks": told.marks}
+    detail = {WAITS_FOR: waits_for, BEGINS_WITH: things_of(audit)}
+    record_event(audit, AuditAction.IMPORTED, None, items=len(told.rows[ITEM]), source=source, **detail)
 
 
 class _Targets:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from annotation.audit_rows import AUDIT, DRAW, FLAG, ITEM, QUEUE, REVEAL, SLOT, AuditRow, ItemRow
+from annotation.audit_rows import AUDIT, DRAW, EVENT, FLAG, ITEM, QUEUE, REVEAL, SLOT, AuditRow, ItemRow
 from annotation.services import LABELER_ROLES
 from lseval.pipeline.evaluation_import.files import PlacedRow
 
-_KINDS: Final = (AUDIT, DRAW, QUEUE, ITEM, SLOT, FLAG, REVEAL)
-_COUNTED: Final = (("items", ITEM), ("slots", SLOT), ("flags", FLAG), ("reveals", REVEAL))
+_KINDS: Final = (AUDIT, DRAW, QUEUE, ITEM, SLOT, FLAG, REVEAL, EVENT)
+_COUNTED: Final = (("items", ITEM), ("slots", SLOT), ("flags", FLAG), ("reveals", REVEAL), ("events", EVENT))
 
 Refuse = Callable[[str, str], None]
 """Called with where a row stands and why it is refused."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +17,8 @@ from annotation.transfers import CSV, JSONL
 from lseval.csv_cells import plain_cell
 from lseval.errors import InputError
 from lseval.formats.errors import ReadError
-from lseval.formats.lines import open_binary, read_document, read_lines
-from lseval.formats.row_files import check_names
+from lseval.formats.lines import open_binary, read_lines
+from lseval.formats.row_files import RowFile, long_cells
 from lseval.formats.strict_json import parse_json
 
 LONGEST_CELL: Final = 2**20
@@ -75,8 +73,7 @@ def read_label_rows(path: Path, file_format: str = "") -> Iterator[LabelRow | Ro
     """Every row of a file of labels, in order; the format follows from the file's name where none is given.
 
     The columns are those of `annotation.transfers.COLUMNS`; others are passed over. A row needs an item (`item_id`,
-    or `task_key` and `model` with `group_number`, `round_number` or both) and a `label`. CSV is read whole, at
-    most 48 MiB of it.
+    or `task_key` and `model` with `group_number`, `round_number` or both) and a `label`.
 
     Raises InputError for a file that cannot be read at all: not UTF-8, no line of names, a cell of more than a
     mebibyte.
@@ -94,29 +91,9 @@ _Raw = tuple[int, Mapping[str, Any], str]
 
 
 def _csv_rows(path: Path) -> Iterator[_Raw]:
-    data = read_document(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
-    limit = csv.field_size_limit(LONGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        names = next(reader, None)
-        check_names(path, names)
-        assert names is not None
-        begin = reader.line_num + 1
-        for cells in reader:
-            if any(cells):
-                fits = len(cells) == len(names)
-                problem = "" if fits else f"the row has {len(cells)} cells under {len(names)} column names"
-                yield begin, dict(zip(names, map(plain_cell, cells), strict=fits)), problem
-            begin = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: this is no CSV: {error}.") from error
-    finally:
-        csv.field_size_limit(limit)
+    with long_cells(LONGEST_CELL):
+        for raw in RowFile(path, is_csv=True).rows():
+            yield raw.line, {name: plain_cell(cell) for name, cell in raw.values.items()}, raw.problem
 
 
 def _json_rows(path: Path) -> Iterator[_Raw]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from annotation import selectors
+from annotation.audit_files import DONE_BY
+from annotation.audit_storing import WAITS_FOR
 from annotation.models import AuditAction, AuditEvent, AuditStatus, Flag
 from annotation.pace import AgreementSoFar, Pace
 from annotation.sampling import KINDS, Sample
@@ -35,6 +37,7 @@ _SAID = {
     AuditAction.ADJUDICATION: "queued disagreements: {added} added, {removed} taken out, {open} to decide",
     AuditAction.CLOSED: "closed the audit with {open} items open",
 }
+_BROUGHT = "brought the audit in from {source}: {items} items"
 
 
 def audits_shown(study: Study, audit_id: int | None = None) -> list[dict[str, Any]]:
@@ -174,8 +177,8 @@ def _event(event: AuditEvent) -> dict[str, Any]:
     detail = {"person": "", "role": "", "items": 0, **event.detail}
     return {
         "at": event.at,
-        "by": event.by.username if event.by else "A command",
-        "said": _sentence(_SAID[AuditAction(event.action)], detail),
+        "by": event.by.username if event.by else event.detail.get(DONE_BY) or "A command",
+        "said": _sentence(_BROUGHT if WAITS_FOR in event.detail else _SAID[AuditAction(event.action)], detail),
     }
 
 

@@ -63,6 +63,8 @@ Moment = Annotated[str, AfterValidator(_moment)]
 Digest = Annotated[str, AfterValidator(_digest)]
 Number = Annotated[int, Field(ge=1, le=_LARGEST)]
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+Tokens = Annotated[int, Field(ge=0, le=2**53)]
+Amount = Annotated[str, Field(pattern=r"^[0-9]{1,8}(\.[0-9]{1,12})?$")]
 Id = Annotated[int, Field(ge=0)]
 ListOf = Annotated[list[T], FailFast()]
 PageSourceName = Annotated[str, one_of(("recorded", "fetched", "saved"))]
@@ -248,8 +250,42 @@ class LinkRow(OfRun):
     is_type_agreed: bool
 
 
-PAGES, ANSWERS, VERDICTS, SECOND_VERDICTS, JUDGEMENTS, LINKS = (
-    "pages", "answers", "verdicts", "second_verdicts", "judgements", "links",
+class CallRow(StrictModel):
+    """What one attempt at a call of a provider came to; of neither task nor model where it was for no run.
+
+    Dollars are exact, as text. `error_code` is empty where a reply came, which is not part of the row.
+    """
+
+    phase: Annotated[str, one_of(("collection", "stage1", "stage2"))]
+    kind: Annotated[str, one_of(("chat", "search", "fetch"))]
+    task_key: Name | None
+    model: Name | None
+    role: Annotated[str, Field(max_length=60)]
+    digest: Digest
+    repeat: Count
+    attempt: Number
+    provider: Annotated[str, Field(max_length=200)]
+    asked_model: Annotated[str, Field(max_length=200)]
+    error_code: Annotated[str, Field(max_length=60)]
+    input_tokens: Tokens | None
+    cached_tokens: Tokens | None
+    output_tokens: Tokens | None
+    reasoning_tokens: Tokens | None
+    cost_usd: Amount | None
+    upper_cost_usd: Amount | None
+    latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    called_at: Moment
+
+
+class MemberRow(StrictModel):
+    """A member of the study, by the username that a person has on both servers."""
+
+    username: Annotated[str, AfterValidator(_filled), Field(max_length=150)]
+    role: Annotated[str, one_of(("lead", "researcher", "annotator"))]
+
+
+PAGES, ANSWERS, VERDICTS, SECOND_VERDICTS, JUDGEMENTS, LINKS, CALLS = (
+    "pages", "answers", "verdicts", "second_verdicts", "judgements", "links", "calls",
 )  # fmt: skip
 ROW_TYPES: Final[dict[str, type[StrictModel]]] = {
     PAGES: PageRow,
@@ -258,6 +294,7 @@ ROW_TYPES: Final[dict[str, type[StrictModel]]] = {
     SECOND_VERDICTS: VerdictRow,
     JUDGEMENTS: JudgementRow,
     LINKS: LinkRow,
+    CALLS: CallRow,
 }
 """What is imported back, in the order in which it is needed, with the model of its rows."""
 
@@ -267,6 +304,7 @@ _TELLING: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     (VERDICTS, frozenset({"group_number", "label", "claims"})),
     (JUDGEMENTS, frozenset({"round_number", "judge_role", "explanation"})),
     (LINKS, frozenset({"round_number", "group_number", "is_type_agreed"})),
+    (CALLS, frozenset({"phase", "digest", "attempt"})),
 )
 
 

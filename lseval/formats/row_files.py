@@ -36,15 +36,15 @@ class RawRow:
 
 
 class RowFile:
-    """A file of rows. One named `.csv` is CSV with a line of names, any other JSONL.
+    """A file of rows. One named `.csv` is CSV with a line of names, any other JSONL, unless `is_csv` says which.
 
     Raises:
         InputError: it cannot be opened, is no UTF-8, or is CSV without a line of distinct names.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_csv: bool | None = None) -> None:
         self.path = path
-        self.is_csv = path.suffix.lower() == CSV_SUFFIX
+        self.is_csv = path.suffix.lower() == CSV_SUFFIX if is_csv is None else is_csv
         self.names: tuple[str, ...] = self._names() if self.is_csv else ()
 
     @property
@@ -75,7 +75,7 @@ class RowFile:
                 names = next(csv.reader(_Lines(stream, self.path), strict=True), None)
             except csv.Error as error:
                 raise InputError(f"{self.path}:1: this is no CSV: {error}.") from error
-        check_names(self.path, names)
+        _check_names(self.path, names)
         return tuple(names or ())
 
     def _csv_rows(self, stream: BinaryIO) -> Iterator[RawRow]:
@@ -102,7 +102,7 @@ class RowFile:
         return RawRow(line, dict(zip(self.names, cells, strict=True)), offset, end)
 
 
-def check_names(path: Path, names: Sequence[str] | None) -> None:
+def _check_names(path: Path, names: Sequence[str] | None) -> None:
     """Raise InputError, with what to do, where a CSV file does not begin with a line of distinct column names."""
     if not names:
         raise InputError(f"{path}:1: there is no line of column names. Export the file again.")
@@ -138,9 +138,9 @@ class _Lines:
 
 
 @contextmanager
-def long_cells() -> Iterator[None]:
-    """Within it `csv` reads cells as long as a row may be."""
-    limit = csv.field_size_limit(LONGEST_ROW_BYTES)
+def long_cells(longest: int = LONGEST_ROW_BYTES) -> Iterator[None]:
+    """Within it `csv` reads cells of so many characters, by default as long as a row may be."""
+    limit = csv.field_size_limit(longest)
     try:
         yield
     finally:

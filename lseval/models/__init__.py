@@ -1,7 +1,7 @@
 """The rows of the automatic pipeline, from a study down to a provider call."""
 
 from lseval.models.jobs import Job, JobKind, JobState
-from lseval.models.ledger import Call, CallKind, Phase, StoredMessage
+from lseval.models.ledger import AnyCall, Call, CallKind, MovedCall, Phase, StoredMessage
 from lseval.models.outcome import AnswerGroup, Citation, Rubric, SecondVerdict, Verdict
 from lseval.models.process import FailureNode, Judgement, Link, RoundConsensus
 from lseval.models.study import EvaluatedModel, Membership, Role, Study, Task, User
@@ -19,6 +19,7 @@ from lseval.models.trajectory import (
 
 __all__ = [
     "AnswerGroup",
+    "AnyCall",
     "Attempt",
     "Call",
     "CallKind",
@@ -31,6 +32,7 @@ __all__ = [
     "Judgement",
     "Link",
     "Membership",
+    "MovedCall",
     "Page",
     "PageContent",
     "PageSource",

@@ -37,16 +37,13 @@ class StoredMessage(models.Model):
     body = models.JSONField()
 
 
-class Call(models.Model):
-    """One attempt at a request to an outside provider, written before anything uses the reply.
+class CallFacts(models.Model):
+    """What is told of one attempt at a request to an outside provider, beside what was asked and replied.
 
-    Keyed by (study, phase, digest of the request, repeat): at most one reply each. An error is recorded, as an
-    attempt of its own, and never served from the cache. `request` holds the parameters, and of a chat the digests
-    of its messages (`StoredMessage`). `cost_usd` is None where the study states no price: *unpriced*, never 0.
-    `task` and `model` say which run the call was made for, where it was made for one.
+    `cost_usd` is None where the study states no price: *unpriced*, never 0. `task` and `model` say which run the
+    call was made for, where it was made for one.
     """
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="calls", db_index=False)
     phase = models.CharField(max_length=20, choices=Phase.choices)
     kind = models.CharField(max_length=10, choices=CallKind.choices, default=CallKind.CHAT)
     task = models.ForeignKey(Task, models.CASCADE, null=True, related_name="+", db_index=False)
@@ -59,10 +56,7 @@ class Call(models.Model):
     attempt = models.PositiveIntegerField(default=1)
     provider = models.CharField(max_length=200, help_text="the endpoint asked, without its key")
     asked_model = models.CharField(max_length=200, blank=True)
-    request = models.JSONField()
-    reply = models.JSONField(null=True, blank=True)
     error_code = models.CharField(max_length=60, blank=True)
-    error_message = models.TextField(blank=True)
     input_tokens = models.BigIntegerField(null=True, blank=True)
     cached_tokens = models.BigIntegerField(null=True, blank=True)
     output_tokens = models.BigIntegerField(null=True, blank=True)
@@ -72,6 +66,23 @@ class Call(models.Model):
         max_digits=20, decimal_places=12, null=True, blank=True, help_text="with no discount for cached tokens"
     )
     latency_s = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Call(CallFacts):
+    """One attempt at a request to an outside provider, written before anything uses the reply.
+
+    Keyed by (study, phase, digest of the request, repeat): at most one reply each. An error is recorded, as an
+    attempt of its own, and never served from the cache. `request` holds the parameters, and of a chat the digests
+    of its messages (`StoredMessage`).
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="calls", db_index=False)
+    request = models.JSONField()
+    reply = models.JSONField(null=True, blank=True)
+    error_message = models.TextField(blank=True)
     called_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -90,3 +101,40 @@ class Call(models.Model):
                 condition=models.Q(reply__isnull=False, error_code="") | ~models.Q(error_code=""),
             ),
         ]
+
+
+class MovedCall(CallFacts):
+    """A call that was made where the study was before it was moved here: its facts, without request and reply.
+
+    They stand in a table of their own, which no look-up of a reply reads, so that none can be taken for a reply.
+    Ids of another database are part of a search's digest, so a digest names a call only with its task and model.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="moved_calls", db_index=False)
+    called_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["study", "phase", "digest", "repeat", "attempt", "task", "model"],
+                name="one_moved_call_per_attempt",
+                nulls_distinct=False,
+            ),
+        ]
+
+
+class AnyCall(CallFacts):
+    """The facts of every call of a study, of its ledger and of the moved ones: what costs are summed over.
+
+    A view (migration 0007). A migration that alters a column of `Call` drops it first and makes it again.
+    """
+
+    study = models.ForeignKey(Study, models.DO_NOTHING, related_name="+")
+    task = models.ForeignKey(Task, models.DO_NOTHING, null=True, related_name="+")
+    model = models.ForeignKey(EvaluatedModel, models.DO_NOTHING, null=True, related_name="+")
+    called_at = models.DateTimeField()
+    is_moved = models.BooleanField()
+
+    class Meta:
+        managed = False
+        db_table = "lseval_anycall"

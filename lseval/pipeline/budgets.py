@@ -10,7 +10,7 @@ from typing import Final
 from django.db.models import Count, Sum
 
 from lseval.domain.pricing import Budget
-from lseval.models import Call, CallKind, Study
+from lseval.models import AnyCall, CallKind, Study
 from lseval.pipeline.study_settings import budget_of
 from lseval.providers.errors import BudgetSpentError
 
@@ -87,7 +87,7 @@ class BudgetGuard:
         if self._budget == Budget():
             return
         spent = (
-            Call.objects.filter(study_id=self._study_id)
+            AnyCall.objects.filter(study_id=self._study_id)
             .exclude(kind=CallKind.FETCH)
             .aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
         )

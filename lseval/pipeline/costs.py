@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
-from lseval.models import Call, CallKind, Job, JobKind, Phase, Study
+from lseval.models import AnyCall, CallKind, Job, JobKind, Phase, Study
 from lseval.pipeline.ledger_store import SUPERSEDED
 
 PHASE_OF = {JobKind.COLLECT: Phase.COLLECTION, JobKind.VERIFY: Phase.STAGE_1, JobKind.AUDIT: Phase.STAGE_2}
@@ -99,7 +99,7 @@ def costs_of(study: Study) -> Costs:
     worked = _worked(study)
     names = dict(study.models.values_list("pk", "name"))
     by_phase, by_model, by_judge, by_kind = (defaultdict[str, Spent](Spent) for _ in range(4))
-    calls = Call.objects.filter(study=study).exclude(kind=CallKind.FETCH)
+    calls = AnyCall.objects.filter(study=study).exclude(kind=CallKind.FETCH)
     for (phase, kind, model, asked), spent in _grouped(calls, "phase", "kind", "model_id", "asked_model").items():
         by_phase[phase] += spent
         by_kind[CallKind(kind).label] += spent
@@ -119,13 +119,13 @@ def costs_of(study: Study) -> Costs:
 
 def spent_in(study: Study, phase: Phase) -> Spent:
     """What a phase has come to so far. One query."""
-    calls = Call.objects.filter(study=study, phase=phase).exclude(kind=CallKind.FETCH)
+    calls = AnyCall.objects.filter(study=study, phase=phase).exclude(kind=CallKind.FETCH)
     return _grouped(calls, "phase").get((phase.value,), Spent())
 
 
 def spent_by_phase(study: Study) -> dict[Phase, Spent]:
     """What each phase has come to so far. One query."""
-    found = _grouped(Call.objects.filter(study=study).exclude(kind=CallKind.FETCH), "phase")
+    found = _grouped(AnyCall.objects.filter(study=study).exclude(kind=CallKind.FETCH), "phase")
     return {phase: found.get((phase.value,), Spent()) for phase in Phase}
 
 

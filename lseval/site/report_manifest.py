@@ -81,7 +81,7 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "calls": (
         "row.phase, row.digest, row.repeat, row.attempt, row.input_tokens, row.output_tokens, row.upper_cost_usd",
-        "lseval_call row WHERE row.study_id = %s",
+        "lseval_anycall row WHERE row.study_id = %s",
     ),
     "labels": (
         "audit.name, queue.role, queue.is_simulated, slot.position, version.number, version.action, version.label",

@@ -21,6 +21,8 @@ from annotation.adjudication_selectors import adjudicator_queue, pair_of, ruling
 from annotation.audit_rows import ROW_TYPES
 from annotation.draws import group_chances
 from annotation.evidence import evidence_digests
+from annotation.history import differences
+from annotation.lead_presenting import audits_shown
 from annotation.models import (
     Audit,
     AuditEvent,
@@ -53,6 +55,7 @@ from tests.pipeline.evaluation_import.making import (
     put,
     put_in,
     reports_of,
+    rows_of,
     written,
 )
 
@@ -216,7 +219,7 @@ def test_audit_that_was_moved_equals_the_one_it_was(made: Made, tmp_path: Path, 
     assert {(row["action"], row["is_late"]) for row in found} >= {
         ("undo", False), ("skip", False), ("label", False), ("label", True),
     }  # fmt: skip
-    assert {row["row"] for row in audits_of(twin)} == set(ROW_TYPES)
+    assert {row["row"] for row in rows_of(twin, "audits")} == set(ROW_TYPES)
     assert "audit 'A' is closed, as it was" in told
     audit = twin.audits.get()
     assert audit.status == "closed"
@@ -228,8 +231,7 @@ def test_audit_that_was_moved_equals_the_one_it_was(made: Made, tmp_path: Path, 
     assert one
     assert [skip.skip.comment for skip in skips_of(audit)] == ["cannot tell"]
     assert reports_of(twin) == reports_of(made.study)
-    log = AuditEvent.objects.filter(audit=audit, action="drawn").get()
-    assert (log.at, log.detail["source"]) == (audit.created_at, f"audits.{file_format}")
+    assert differences(audit) == []
     assert slot_counts(audit.queues.all())[queue_of(audit, "H1").pk] == slot_counts([made.h1])[made.h1.pk]
     # What a person may be shown is digested alike, so that what they saw can be told to be the same.
     assert _digests(audit) == _digests(made.audit)
@@ -237,6 +239,108 @@ def test_audit_that_was_moved_equals_the_one_it_was(made: Made, tmp_path: Path, 
 
 def _digests(audit: Audit) -> list[str]:
     return list(evidence_digests(list(audit.items.order_by("pk"))).values())
+
+
+def _log(study: Study) -> list[dict[str, Any]]:
+    return [row for row in rows_of(study, "audits") if row["row"] == "event"]
+
+
+class TestLog:
+    @pytest.mark.parametrize("file_format", FORMATS)
+    def test_log_moves_and_tells_of_the_import_after_it(self, made: Made, tmp_path: Path, file_format: str) -> None:
+        administration.pause_audit(made.audit, made.lead)
+        administration.resume_audit(made.audit, made.lead)
+        before = _log(made.study)
+        folder = export_all(made.study, tmp_path / "out", file_format)
+        twin = make_twin(folder)
+        join(twin)
+        bring(folder)
+        moved, own = _log(twin)[: len(before)], _log(twin)[len(before) :]
+        assert moved == before
+        assert {row["action"] for row in before} >= {
+            "drawn", "extended", "seated", "codebook", "adjudication", "paused", "resumed",
+        }  # fmt: skip
+        assert {row["by"] for row in before} == {None, "lead-s1"}
+        # The simulated labelers come with the audit.
+        assert [row["action"] for row in own[:3]] == ["seated", "seated", "imported"]
+        assert own[2]["detail"]["source"] == f"audits.{file_format}"
+        # Then the people take their places, their labels come, and the audit is opened, as it was.
+        assert own[-1]["action"] == "resumed"
+        audit = twin.audits.get()
+        assert audit.status == "open"
+        assert differences(audit) == []
+
+    def test_who_is_not_known_here_is_named_and_named_again_by_a_further_export(
+        self, folder: Path, twin: Study, tmp_path: Path
+    ) -> None:
+        edit(folder / "audits.jsonl", put(by="gone"), row_at(folder, "event"))
+        bring(folder)
+        assert AuditEvent.objects.filter(audit__study=twin, by=None, detail__by="gone").count() == 1
+        assert _log(twin)[0]["by"] == "gone"
+        shown = [event["by"] for event in audits_shown(twin)[0]["events"]]
+        assert "A command" in shown
+        third = make_twin(export_all(twin, tmp_path / "again"), "three")
+        join(third)
+        bring(tmp_path / "again", slug="three")
+        assert _log(third)[: len(_log(twin))] == _log(twin)
+
+    def test_lead_reads_of_the_import(self, folder: Path, twin: Study) -> None:
+        bring(folder, "audits.jsonl")
+        told = audits_shown(twin)[0]["events"][0]
+        items = twin.audits.get().items.count()
+        assert (told["by"], told["said"]) == (
+            "A command",
+            f"brought the audit in from audits.jsonl: {items} items",
+        )
+
+    def test_who_lost_a_place_elsewhere_gets_no_other_one_here(self, made: Made, tmp_path: Path) -> None:
+        """The log knows of a place that left no label behind."""
+        newcomer = make_user("newcomer", made.study)
+        seat(made.h1, newcomer)
+        administration.reassign(Audit.objects.get(pk=made.audit.pk), newcomer, made.lead)
+        folder = export_all(made.study, tmp_path / "out")
+        twin = make_twin(folder)
+        join(twin)
+        Membership.objects.create(study=twin, user=newcomer, role=Role.ANNOTATOR)
+        bring(folder)
+        with pytest.raises(ConflictError, match="newcomer has labeled as H1"):
+            seat(queue_of(twin.audits.get(), "H2"), newcomer)
+
+    def test_export_of_an_earlier_version_has_no_log_and_gets_one_of_its_draws(
+        self, folder: Path, twin: Study
+    ) -> None:
+        path = folder / "audits.jsonl"
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+        for row in rows:
+            row.pop("events", None)
+        kept = [row for row in rows if row["row"] != "event"]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in kept), encoding="utf-8")
+        bring(folder, "audits.jsonl", "labels.jsonl")
+        audit = twin.audits.get()
+        assert [row["action"] for row in _log(twin)][:5] == ["drawn", "extended", "seated", "seated", "imported"]
+        assert (audit.events.get(action="drawn").at, audit.status) == (audit.created_at, "open")
+        assert differences(audit) == []
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            (put(action="dropped"), "action: 'dropped' is none of drawn"),
+            (put(detail=[]), "detail: should be a valid dictionary"),
+            (put(at="today"), "no time in ISO 8601"),
+            (lambda row: row.update(row="draw"), "draw: is missing"),
+        ],
+    )
+    def test_line_of_a_log_at_fault_is_refused(
+        self, folder: Path, twin: Study, change: Callable[..., Any], told: str
+    ) -> None:
+        edit(folder / "audits.jsonl", change, row_at(folder, "event"))
+        assert any(told in line for line in refused(folder))
+        assert nothing_of_audits(twin)
+
+    def test_lost_line_of_a_log_is_seen(self, folder: Path, twin: Study) -> None:
+        path = edit(folder / "audits.jsonl", lambda row: "", row_at(folder, "event"))
+        [problem] = refused(folder, path.name)
+        assert "events and the file holds" in problem
 
 
 class TestWhatIsThere:

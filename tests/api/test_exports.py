@@ -23,7 +23,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Audit, LabelVersion
 from lseval.csv_cells import plain_cell
 from lseval.formats import write_run
-from lseval.models import Judgement, Link, Page, Run, SecondVerdict, Verdict
+from lseval.models import Call, Judgement, Link, Membership, Page, Run, SecondVerdict, Verdict
 from lseval.pipeline.export_runs import run_records
 from lseval.pipeline.import_runs import import_run
 from lseval.site.api import export_views
@@ -58,7 +58,8 @@ def test_headers_let_a_reader_check_what_arrived(lead: Program, what: str, file_
     rows = len(table(data)) if file_format == "csv" else data.count(b"\n")
     assert rows == {
         "labels": 1, "verdicts": 2, "links": 1, "runs": 1, "pages": 2, "answers": 1, "second_verdicts": 1,
-        "judgements": 2, "audits": 16,  # a run, an audit, two queues, five items, seven slots
+        "judgements": 2, "calls": 0, "members": 3,
+        "audits": 18,  # a run, an audit, two queues, five items, seven slots, two events
     }[what]  # fmt: skip
     assert answer["LSEval-Rows"] == str(rows)
     assert answer["LSEval-SHA256"] == digest.hexdigest()
@@ -136,6 +137,11 @@ def _add_label(world: World) -> None:
     )
 
 
+def _add_call(world: World) -> None:
+    digest = f"{Call.objects.count():064x}"
+    Call.objects.create(study=world.study, phase="stage1", digest=digest, provider="p", request={}, reply={})
+
+
 def _in_thread(do: Callable[[], Any]) -> None:
     """Do it over a connection of its own, and commit."""
 
@@ -170,6 +176,8 @@ def _changes(world: World) -> dict[str, Callable[[], Any]]:
         "second_verdicts": lambda: SecondVerdict.objects.update(reason="changed"),
         "judgements": lambda: Judgement.objects.update(explanation="changed"),
         "audits": lambda: Audit.objects.update(status="paused"),
+        "calls": lambda: _add_call(world),
+        "members": lambda: Membership.objects.filter(user=world.annotator).delete(),
     }
 
 
@@ -179,6 +187,7 @@ def test_an_export_is_of_one_moment(committed: World, what: str) -> None:
     for number in range(2, 30):  # more than one chunk of runs
         make_run(committed.study, f"t{number}")
     _add_label(committed)
+    _add_call(committed)
 
     def whole() -> list[str]:
         return list(export_lines(committed.study, what, "jsonl", lambda tally: None))

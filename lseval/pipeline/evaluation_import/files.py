@@ -12,23 +12,25 @@ from typing import Any, Final, NamedTuple
 from lseval.csv_cells import plain_cell
 from lseval.errors import InputError
 from lseval.formats.errors import ReadError
-from lseval.formats.evaluation_rows import PAGES, ROW_TYPES, SECOND_VERDICTS, VERDICTS, kind_of, read_row
+from lseval.formats.evaluation_rows import CALLS, PAGES, ROW_TYPES, SECOND_VERDICTS, VERDICTS, kind_of, read_row
 from lseval.formats.row_files import RawRow, RowFile
 from lseval.pipeline.evaluation_import.reports import EvaluationReport
 
 DIGESTS: Final = "SHA256SUMS"
 _SUFFIXES: Final = (".jsonl", ".csv")
-AUDITS, LABELS = "audits", "labels"
+AUDITS, LABELS, MEMBERS = "audits", "labels", "members"
 _OTHERS: Final = {
     "runs": "`manage.py import_runs` reads runs.jsonl",
     AUDITS: "`manage.py import_evaluation` reads audits",
     LABELS: "`manage.py import_evaluation` and `import_labels` read labels",
+    MEMBERS: "`manage.py import_evaluation` reads members",
 }
 
 _TELLING_OTHERS: Final = {
     "runs": frozenset({"final_answer", "task"}),
     AUDITS: frozenset({"row", "audit"}),
     LABELS: frozenset({"item_id", "kind", "action"}),
+    MEMBERS: frozenset({"username", "role"}),
 }
 
 RunName = tuple[str, str]
@@ -89,8 +91,8 @@ class EvaluationFile:
 def open_files(paths: Sequence[Path], also: Collection[str] = ()) -> dict[str, EvaluationFile]:
     """The files by what they are of, in the order in which they are needed; of a folder, those that are exports.
 
-    What a file is of is told from its names of values, or where it has no row from its own name. Files of audits
-    and labels are passed over, unless `also` names them.
+    What a file is of is told from its names of values, or where it has no row from its own name. Files of audits,
+    labels and members are passed over, unless `also` names them.
 
     Raises:
         InputError: a file is missing, unreadable or of nothing that is known, two are of the same, a file is not
@@ -184,4 +186,4 @@ def _named(path: Path) -> str | None:
 
 def of_runs(files: Mapping[str, EvaluationFile]) -> dict[str, EvaluationFile]:
     """Those files whose rows are each about a run and come together by it."""
-    return {what: file for what, file in files.items() if what != PAGES}
+    return {what: file for what, file in files.items() if what not in (PAGES, CALLS)}

@@ -128,9 +128,10 @@ def _conclude(
         found.pk: Opinions(*(_draft(judgements, named, (found.number, role)) for role in ROLES)) for found in judged
     }
     conclusions = Conclusions.of(run, judged, groups, opinions)
-    if conclusions.content() == _concluded(run):
+    ids = [found.pk for found in rounds.values()]
+    if conclusions.content() == _concluded(run, ids):
         return
-    RoundConsensus.objects.filter(round__run=run).delete()
+    RoundConsensus.objects.filter(round__in=ids).delete()
     run.failure_nodes.all().delete()
     conclusions.save()
 
@@ -141,9 +142,10 @@ def _draft(
     return JudgementDraft(judgements[key].verdict, judgements[key].error_type, tuple(sorted(named[key])))
 
 
-def _concluded(run: Run) -> tuple[set[Any], set[Any], set[Any]]:
+def _concluded(run: Run, rounds: Sequence[int]) -> tuple[set[Any], set[Any], set[Any]]:
     return (
-        set(RoundConsensus.objects.filter(round__run=run).values_list("round_id", "verdict", "is_split")),
+        # By the ids of rounds: a join with a table that has just been filled is planned as if it were empty.
+        set(RoundConsensus.objects.filter(round__in=rounds).values_list("round_id", "verdict", "is_split")),
         set(FailureNode.objects.filter(run=run).values_list("round_id", "error_type", "is_type_agreed")),
         set(Link.objects.filter(run=run).values_list("round_id", "group_id")),
     )

@@ -8,36 +8,49 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
 from lseval.errors import InputError
 from lseval.formats.evaluation_rows import BYTES_PREFIX, PageRow
 from lseval.models import Page, PageContent, Study
-from lseval.pipeline.evaluation_import.files import RunName
 from lseval.pipeline.evaluation_import.reports import ADDED, KEPT, REPLACED
 
+_CHUNK: Final = 2000
 _TAKEN: Final = (
     "url", "title", "text", "text_digest", "outcome", "detail", "final_url", "status", "headers", "content_type",
     "sniffed_type", "content_digest", "decoder", "decoder_source", "flags",
 )  # fmt: skip
 
 
-def import_page(study: Study, row: PageRow, runs: dict[RunName, int], *, replace: bool) -> str:
+class KnownPages:
+    """The snapshots of a study, to tell whether one can be there without asking for each."""
+
+    def __init__(self, study: Study) -> None:
+        names = Page.objects.filter(study=study).order_by().values_list("run_id", "source", "canonical_key")
+        self._hashes = {hash(name) for name in names.iterator(chunk_size=_CHUNK)}
+
+    def may_have(self, page: Page) -> bool:
+        """False where there was none such at the beginning."""
+        return hash((page.run_id, page.source, page.canonical_key)) in self._hashes
+
+
+def plan_for_pages() -> None:
+    """Let the database plan for the pages that have just been stored; else it takes the table for what it was."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ANALYZE {Page._meta.db_table}")
+
+
+def import_page(study: Study, row: PageRow, run_id: int | None, known: KnownPages, *, replace: bool) -> str:
     """Store a snapshot; returns what became of it. With `replace` it takes the place of one that differs.
 
     Raises:
-        InputError: its run is not there, a digest is not that of what came, or another snapshot is there.
+        InputError: a digest is not that of what came, or another snapshot is there.
     """
     content = _content(row)
-    run_id = None
-    if row.task_key is not None and row.model is not None:
-        run_id = runs.get((row.task_key, row.model))
-        if run_id is None:
-            raise InputError(no_such_run(study, row.task_key, row.model))
     page = Page(study=study, run_id=run_id, source=row.source, canonical_key=row.canonical_key, **_values(row))
     try:
         with transaction.atomic():
-            return _store(page, content, replace=replace)
+            return _store(page, content, known, replace=replace)
     except (IntegrityError, DataError) as error:
         raise InputError(f"the database cannot store this page: {str(error).splitlines()[0]}") from error
 
@@ -55,9 +68,9 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def _store(page: Page, content: bytes | None, *, replace: bool) -> str:
+def _store(page: Page, content: bytes | None, pages: KnownPages, *, replace: bool) -> str:
     same = {"study": page.study, "run_id": page.run_id, "source": page.source, "canonical_key": page.canonical_key}
-    known = Page.objects.select_for_update().filter(**same).first()
+    known = Page.objects.select_for_update().filter(**same).first() if pages.may_have(page) else None
     if known is None:
         page.save(force_insert=True)
         if content is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 ADDED, REPLACED, KEPT, LEFT_OUT, REFUSED = (
     "added", "replaced", "already there", "left out with the rest", "refused",
@@ -30,10 +31,11 @@ class EvaluationReport:
         """How many rows were refused."""
         return sum(count for (_, outcome), count in self.rows.items() if outcome == REFUSED)
 
-    def refuse(self, what: str, place: str, message: str) -> None:
-        """Count a refused row and tell why."""
-        self.rows[what, REFUSED] += 1
-        self.problems.append(f"{place}: {message}")
+    def refuse(self, what: str, place: str, message: str, rows: int = 1) -> None:
+        """Count a refused row and tell why; or `rows` of them for the one reason, of which the first is told."""
+        self.rows[what, REFUSED] += rows
+        of_all = f"{rows:,} rows from here on: " if rows > 1 else ""
+        self.problems.append(f"{place}: {of_all}{message}")
 
     def add(self, other: EvaluationReport) -> None:
         """Take in what became of more rows."""
@@ -41,3 +43,20 @@ class EvaluationReport:
         self.problems += other.problems
         self.forgotten += other.forgotten
         self.notes += other.notes
+
+
+@dataclass(slots=True)
+class Lacking:
+    """Rows whose run, task or model the study does not have: each is told once, however many rows there are."""
+
+    rows: dict[Any, tuple[str, int]] = field(default_factory=dict)
+
+    def add(self, what: Any, place: str) -> None:
+        """Count a row that needs `what`."""
+        first, count = self.rows.get(what, (place, 0))
+        self.rows[what] = first, count + 1
+
+    def refuse(self, report: EvaluationReport, of: str, told: Callable[[Any], str]) -> None:
+        """Refuse the rows, with what `told` says of each thing that is lacking."""
+        for what, (first, count) in self.rows.items():
+            report.refuse(of, first, told(what), count)

@@ -12,6 +12,7 @@ from django.db import DataError, IntegrityError, transaction
 from lseval.errors import InputError
 from lseval.formats.evaluation_rows import (
     ANSWERS,
+    CALLS,
     JUDGEMENTS,
     LINKS,
     PAGES,
@@ -21,10 +22,11 @@ from lseval.formats.evaluation_rows import (
 from lseval.formats.row_files import long_cells
 from lseval.models import Judgement, Run, SecondVerdict, Study, Verdict
 from lseval.pipeline.evaluation_import.answers import import_answer
+from lseval.pipeline.evaluation_import.calls import import_calls
 from lseval.pipeline.evaluation_import.files import EvaluationFile, PlacedRow, RunName, of_runs, open_files
 from lseval.pipeline.evaluation_import.judgements import compare_links, import_judgements
-from lseval.pipeline.evaluation_import.pages import import_page, no_such_run
-from lseval.pipeline.evaluation_import.reports import LEFT_OUT, REFUSED, EvaluationReport
+from lseval.pipeline.evaluation_import.pages import KnownPages, import_page, no_such_run, plan_for_pages
+from lseval.pipeline.evaluation_import.reports import LEFT_OUT, REFUSED, EvaluationReport, Lacking
 from lseval.pipeline.evaluation_import.verdicts import import_verdicts
 
 Rows = Mapping[str, list[PlacedRow]]
@@ -53,12 +55,12 @@ Watch = Callable[..., AbstractContextManager[Steps]]
 def import_evaluation(
     study: Study, paths: Sequence[Path], *, replace: bool = False, watch: Watch = _unwatched
 ) -> EvaluationReport:
-    """Store what exported files hold of pages, answers, verdicts and judgements, and compare their links.
+    """Store what exported files hold of pages, answers, verdicts, judgements and calls, and compare their links.
 
-    Rows find their run by task and model. Every page is stored by itself. A run is stored whole or not at all:
-    where one of its rows is refused, none of them is stored, whichever file it is in. A row that cannot be read may
-    be of any run, so that then nothing is stored. What is there already is left alone; what differs from it is
-    refused, or takes its place with `replace`.
+    Rows find their run by task and model. Every page is stored by itself, and so is every call. A run is stored
+    whole or not at all: where one of its rows is refused, none of them is stored, whichever file it is in. A row
+    that cannot be read may be of any run, so that then nothing is stored. What is there already is left alone; what
+    differs from it is refused, or takes its place with `replace`, but for calls.
 
     Raises:
         InputError: a file cannot be used at all.
@@ -88,6 +90,9 @@ def import_files(
             for name in names:
                 report.add(_import_run(study, name, runs.get(name), by_run, replace=replace))
                 steps.advance()
+        if CALLS in files:
+            with watch("calls", files[CALLS].rows.size, in_bytes=True) as steps:
+                import_calls(study, files[CALLS], report, steps)
         return report
 
 
@@ -101,31 +106,35 @@ def _import_pages(
     replace: bool,
 ) -> None:
     seen: dict[tuple[str | None, ...], str] = {}
+    lacking, known = Lacking(), KnownPages(study)
     done = 0
     for raw in file.rows.rows():
         if placed := file.read(raw, report):
             row = placed.row
             key = row.task_key, row.model, row.source, row.canonical_key
+            run_id = None if row.task_key is None else runs.get((row.task_key, row.model))
             try:
-                if (before := seen.setdefault(key, placed.place)) != placed.place:
+                if row.task_key is not None and run_id is None:
+                    lacking.add((row.task_key, row.model), placed.place)
+                elif (before := seen.setdefault(key, placed.place)) != placed.place:
                     raise InputError(f"{before} is the same page")
-                report.rows[PAGES, import_page(study, row, runs, replace=replace)] += 1
+                else:
+                    report.rows[PAGES, import_page(study, row, run_id, known, replace=replace)] += 1
             except InputError as error:
                 report.refuse(PAGES, placed.place, str(error))
         steps.advance(raw.end - done)
         done = raw.end
+    plan_for_pages()
+    lacking.refuse(report, PAGES, lambda name: no_such_run(study, *name))
 
 
 def _import_run(
     study: Study, name: RunName, run_id: int | None, files: Mapping[str, EvaluationFile], *, replace: bool
 ) -> EvaluationReport:
     """Store a run's rows of all files, or none of them where one is refused."""
-    report = EvaluationReport()
     if run_id is None:
-        for file in files.values():
-            for line, _, _ in file.runs.get(name, ()):
-                report.refuse(file.what, file.place(line), no_such_run(study, *name))
-        return report
+        return _without_run(study, name, files)
+    report = EvaluationReport()
     rows = {what: file.rows_of(name, report) for what, file in files.items()}
     if not report.refused:
         try:
@@ -137,6 +146,17 @@ def _import_run(
             what = next(what for what, placed in rows.items() if placed)
             report.refuse(what, place, f"the database cannot store this run: {str(error).splitlines()[0]}")
     return _left_out(report, {what: len(file.runs.get(name, ())) for what, file in files.items()})
+
+
+def _without_run(study: Study, name: RunName, files: Mapping[str, EvaluationFile]) -> EvaluationReport:
+    """The refusal of all rows of a run that the study does not have, told once."""
+    report = EvaluationReport()
+    given = [(file, len(places), places[0][0]) for file in files.values() if (places := file.runs.get(name))]
+    report.rows.update({(file.what, REFUSED): count for file, count, _ in given})
+    counts = ", ".join(f"{count:,} of {file.what}" for file, count, _ in given)
+    first, _, line = given[0]
+    report.problems.append(f"{first.place(line)}: {no_such_run(study, *name)} (rows: {counts})")
+    return report
 
 
 def _left_out(report: EvaluationReport, given: Mapping[str, int]) -> EvaluationReport:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
+from django.db.models import Q
+
 from lseval.errors import InputError
 from lseval.formats.evaluation_rows import VerdictRow
 from lseval.models import AnswerGroup, Page, Run, SecondVerdict, Verdict
@@ -86,9 +88,7 @@ class _Pages:
             for page in row.pages
             if page.id in {claim.quotation.page for claim in row.claims if claim.quotation}
         }
-        found = Page.objects.filter(study=run.study_id, canonical_key__in=keys).exclude(
-            run__isnull=False, run__in=Run.objects.filter(study=run.study_id).exclude(pk=run.pk)
-        )
+        found = Page.objects.filter(Q(run=None) | Q(run=run), study=run.study_id, canonical_key__in=keys)
         self._by_name = {
             (source, key): (pk, digest)
             for pk, source, key, digest in found.values_list("pk", "source", "canonical_key", "text_digest")

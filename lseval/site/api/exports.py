@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from django.db import connection
@@ -25,7 +26,7 @@ from annotation.transfers import CSV, JSONL, label_lines
 from lseval.csv_cells import escaped_cell
 from lseval.formats import write_run
 from lseval.formats.evaluation_rows import BYTES_PREFIX
-from lseval.models import Judgement, Link, Page, Run, SecondVerdict, Study, Verdict
+from lseval.models import AnyCall, Judgement, Link, Membership, Page, Run, SecondVerdict, Study, Verdict
 from lseval.pipeline.export_runs import one_moment, run_records
 from lseval.pipeline.row_expressions import (
     ANSWER_COLUMNS,
@@ -134,6 +135,32 @@ RUN_COLUMNS: Final[Columns] = {
     "source_digest": "source_digest",
     "final_answer": "final_answer",
 }
+CALL_COLUMNS: Final[Columns] = {
+    "phase": "phase",
+    "kind": "kind",
+    **_WHERE,
+    **{
+        name: name
+        for name in (
+            "role",
+            "digest",
+            "repeat",
+            "attempt",
+            "provider",
+            "asked_model",
+            "error_code",
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+            "reasoning_tokens",
+            "cost_usd",
+            "upper_cost_usd",
+            "latency_s",
+            "called_at",
+        )
+    },
+}
+MEMBER_COLUMNS: Final[Columns] = {"username": "user__username", "role": "role"}
 """Columns of the files by name, each with where its value stands."""
 
 
@@ -178,6 +205,15 @@ def _link_lines(study: Study, file_format: str) -> Iterator[str]:
     return _lines(rows, LINK_COLUMNS, file_format)
 
 
+def _call_lines(study: Study, file_format: str) -> Iterator[str]:
+    rows = AnyCall.objects.filter(study=study).order_by("called_at", "digest", "repeat", "attempt")
+    return _lines(rows, CALL_COLUMNS, file_format)
+
+
+def _member_lines(study: Study, file_format: str) -> Iterator[str]:
+    return _lines(Membership.objects.filter(study=study).order_by("user__username"), MEMBER_COLUMNS, file_format)
+
+
 def _run_lines(study: Study, file_format: str) -> Iterator[str]:
     if file_format == JSONL:
         return (f"{write_run(record)}\n" for record in run_records(study))
@@ -194,6 +230,8 @@ EXPORTS: Final[dict[str, Callable[[Study, str], Iterator[str]]]] = {
     "second_verdicts": _second_verdict_lines,
     "judgements": _judgement_lines,
     "audits": _audit_lines,
+    "calls": _call_lines,
+    "members": _member_lines,
 }
 """What can be exported, each with what gives its lines."""
 
@@ -277,10 +315,12 @@ def _cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
-    return _json_value(value) if isinstance(value, datetime | bytes | memoryview) else value
+    return _json_value(value) if isinstance(value, datetime | Decimal | bytes | memoryview) else value
 
 
-def _json_value(value: datetime | bytes | memoryview) -> str:
+def _json_value(value: datetime | Decimal | bytes | memoryview) -> str:
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     return value.isoformat() if isinstance(value, datetime) else BYTES_PREFIX + base64.b64encode(value).decode()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from agreement.selectors import PEOPLE, SIMULATED
 from agreement.stats.bootstrap import Resampling
 from lseval.domain.web import FetchedPage, Hop
 from lseval.models import (
+    Call,
     FailureNode,
     Judgement,
     Link,
@@ -29,6 +31,7 @@ from lseval.models import (
 )
 from lseval.pipeline.snapshots import save_page
 from lseval.site.api.exports import (
+    CALL_COLUMNS,
     JUDGEMENT_COLUMNS,
     LINK_COLUMNS,
     PAGE_COLUMNS,
@@ -50,6 +53,7 @@ COLUMNS = {
     "second_verdicts": SECOND_VERDICT_COLUMNS,
     "judgements": JUDGEMENT_COLUMNS,
     "links": LINK_COLUMNS,
+    "calls": CALL_COLUMNS,
 }
 FORMATS = ("jsonl", "csv")
 
@@ -110,7 +114,28 @@ def make_evaluated(slug: str = "one") -> Study:
     FailureNode.objects.filter(error_type="no such type").update(error_type="unassigned", is_type_agreed=False)
     Verdict.objects.update(judged_at=LONG_AGO)
     Judgement.objects.update(judged_at=LONG_AGO)
+    make_calls(run)
     return study
+
+
+def make_calls(run: Run) -> None:
+    """Calls for a run and for none: with and without a price, failed, superseded, a search and a fetched page."""
+    tokens = {"input_tokens": 1_500_000, "cached_tokens": 3, "output_tokens": 40_000, "reasoning_tokens": 0}
+    cost = {"cost_usd": Decimal("0.000000000001"), "upper_cost_usd": Decimal("12.5")}
+    of_run = {"task": run.task, "model": run.model}
+    given: list[dict[str, Any]] = [
+        {"phase": "collection", "asked_model": "=m1", "latency_s": 1 / 3, **of_run, **tokens, **cost},
+        {"phase": "collection", "asked_model": "=m1", "error_code": "timed_out", "reply": None, **of_run},
+        {"phase": "collection", "kind": "search", "cost_usd": Decimal("0.005"), **of_run},
+        {"phase": "stage1", "asked_model": "judge", "role": "stage1:G1", "repeat": 2, **of_run, **tokens},
+        {"phase": "stage1", "kind": "fetch", "latency_s": 1e-5},
+        {"phase": "stage2", "asked_model": "judge", "error_code": "superseded", "reply": None, **tokens, **cost},
+    ]
+    for number, values in enumerate(given):
+        call = Call.objects.create(
+            study=run.study, digest=f"{number:064x}", request={}, **{"provider": "@p", "reply": {}, **values}
+        )
+        Call.objects.filter(pk=call.pk).update(called_at=LONG_AGO + timedelta(microseconds=number))
 
 
 def written(study: Study, what: str, file_format: str = "jsonl") -> str:
@@ -202,10 +227,13 @@ def labels_of(study: Study) -> list[dict[str, Any]]:
 
 
 def audits_of(study: Study) -> list[dict[str, Any]]:
-    """The rows of a study's audits, items by the order of their ids."""
+    """The rows of a study's audits but for their logs, items by the order of their ids."""
     places: dict[int, int] = {}
     found = []
     for row in rows_of(study, "audits"):
+        if row["row"] == "event":
+            continue
+        row.pop("events", None)
         row.pop("run_id", None)
         if "item_id" in row:
             row["item_id"] = places.setdefault(row["item_id"], len(places))

@@ -19,7 +19,7 @@ from lseval.models import (
     Verdict,
 )
 from lseval.pipeline.evaluation_import import import_evaluation
-from lseval.pipeline.evaluation_import.reports import LEFT_OUT
+from lseval.pipeline.evaluation_import.reports import LEFT_OUT, REFUSED
 from tests.pipeline.evaluation_import.making import (
     edit,
     export_all,
@@ -205,6 +205,20 @@ class TestRefusals:
         (folder / "SHA256SUMS").unlink()
         report = import_evaluation(twin, [folder])
         assert report.problems == ["judgements.jsonl:1: round 1 has a judgement of judge B and none of the other"]
+
+    def test_run_that_is_not_there_is_told_once_with_its_rows(self, twin: Study, folder: Path) -> None:
+        twin.runs.all().delete()
+        report = import_evaluation(twin, [folder])
+        told = [line for line in report.problems if "no run of" in line]
+        assert told == report.problems
+        of_pages = [line for line in told if line.startswith("pages.jsonl")]
+        of_rows = [line for line in told if line.startswith("answers.jsonl")]
+        assert (len(of_pages), len(of_rows)) == (2, 2)
+        assert "2 rows from here on: study two has no run of m1 on task" in of_pages[0]
+        rows = "1 of answers, 2 of verdicts, 1 of second_verdicts, 10 of judgements, 1 of links"
+        assert f"(rows: {rows})" in of_rows[0]
+        assert (report.rows["judgements", REFUSED], report.rows["verdicts", REFUSED]) == (12, 4)
+        assert not report.rows["judgements", LEFT_OUT]
 
     def test_links_that_the_file_lacks_are_told(self, twin: Study, folder: Path) -> None:
         (folder / "links.jsonl").write_text("")

@@ -311,7 +311,7 @@ def test_summary_as_json_and_refusals_end_the_command(twin: Study, folder: Path)
 def test_list_of_digests_of_a_folder_can_be_checked(folder: Path) -> None:
     lines = (folder / "SHA256SUMS").read_text().splitlines()
     assert {name for _, _, name in (line.partition("  ") for line in lines)} == {
-        f"{what}.jsonl" for what in (*ROW_TYPES, "runs", "audits", "labels")
+        f"{what}.jsonl" for what in (*ROW_TYPES, "runs", "audits", "labels", "members")
     }
     for line in lines:
         digest, _, name = line.partition("  ")

@@ -14,20 +14,22 @@ from lseval.formats.evaluation_rows import ROW_TYPES
 from lseval.formats.row_files import long_cells
 from lseval.models import Study
 from lseval.pipeline.evaluation_import import OUTCOMES, EvaluationReport
-from lseval.pipeline.evaluation_import.files import AUDITS, LABELS, open_files
+from lseval.pipeline.evaluation_import.files import AUDITS, LABELS, MEMBERS, open_files
 from lseval.pipeline.evaluation_import.service import Watch, import_files
 from lseval.pipeline.studies import find_study
+from lseval.site.moved_members import import_members
 from lseval.site.progress import bar
 
 _SHOWN_PROBLEMS = 20
-_READ = (*ROW_TYPES, AUDITS, LABELS)
+_READ = (*ROW_TYPES, MEMBERS, AUDITS, LABELS)
 
 
 class Command(BaseCommand):
     help = (
-        "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts, judgements, and "
-        "audits with their labels; links are compared. Runs come first, by import_runs. Safe to repeat: what is "
-        "there is left alone. A run or an audit of which a row is refused is left as it was, the others are stored."
+        "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts, judgements, calls, "
+        "and audits with their labels; links and members are compared. Runs come first, by import_runs. Safe to "
+        "repeat: what is there is left alone. A run or an audit of which a row is refused is left as it was, the "
+        "others are stored."
     )
 
     requires_system_checks: list[str] = []  # they load every page of the site
@@ -38,6 +40,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--replace", action="store_true", help="let rows take the place of what differs from them here"
         )
+        parser.add_argument(
+            "--members", action="store_true", help="give the exported members who have a login here their role"
+        )
         parser.add_argument("--report", type=Path, help="write every problem to this file, one a line")
         parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
 
@@ -46,7 +51,9 @@ class Command(BaseCommand):
         if options["report"]:
             _require_writable(options["report"])
         watch = partial(bar, quiet=options["json"])
-        report = _import_all(study, options["paths"], watch, replace=options["replace"])
+        report = _import_all(
+            study, options["paths"], watch, replace=options["replace"], makes_members=options["members"]
+        )
         if options["report"]:
             options["report"].write_text("".join(f"{line}\n" for line in report.problems), encoding="utf-8")
         if options["json"]:
@@ -88,12 +95,17 @@ def _require_writable(path: Path) -> None:
         raise CommandError(f"the report cannot be written: {error}.") from error
 
 
-def _import_all(study: Study, paths: list[Path], watch: Watch, *, replace: bool) -> EvaluationReport:
-    """The evaluation first, then the audits, which rest on it, with their labels."""
+def _import_all(
+    study: Study, paths: list[Path], watch: Watch, *, replace: bool, makes_members: bool
+) -> EvaluationReport:
+    """The evaluation first, then the members, then the audits, which rest on both, with their labels."""
     with long_cells():
-        files = open_files(paths, also=(AUDITS, LABELS))
+        files = open_files(paths, also=(MEMBERS, AUDITS, LABELS))
     audits, labels = files.pop(AUDITS, None), files.pop(LABELS, None)
+    members = files.pop(MEMBERS, None)
     report = import_files(study, files, replace=replace, watch=watch)
+    if members:
+        report.add(import_members(study, members, makes_them=makes_members))
     if audits or labels:
         report.add(import_audits(study, audits, labels))
     return report
