@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import (
     Audit,
@@ -72,10 +72,14 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationProgress:
-    """The adjudicators' queue in numbers; `queue` is None where it has not been built yet."""
+    """The adjudicators' queue in numbers; `queue` is None where it has not been built yet.
+
+    `settled` counts the items on which the labelers have come to agree; they are not `open`.
+    """
 
     queue: Queue | None
     open: int
+    settled: int
     decided: int
     skipped: int
     people: tuple[str, ...]
@@ -99,7 +103,7 @@ def present_disagreements(audit: Audit, *, with_automatic: bool) -> dict[int, Be
     labels = _in_force(audit)
     found: dict[int, Between] = {}
     items = audit.items.filter(pk__in=labels).select_related("group__verdict", "round__consensus").order_by("id")
-    linked = _linked(audit) if with_automatic else set()
+    linked = _linked([audit]) if with_automatic else set()
     for item in items:
         first, second = (labels[item.pk].get(role) for role in RATERS)
         if first and second and (first.label, first.error_type) != (second.label, second.error_type):
@@ -146,18 +150,55 @@ def pair_of(slot: Slot) -> Pair | None:
     item = Item.objects.select_related("audit", "group__verdict", "round__consensus").get(pk=slot.item_id)
     between = Between(slot.disagreement.between)
     labels = _in_force(item.audit, [item.pk])[item.pk]
-    sides = [_side(labels[role]) for role in RATERS if role in labels]
-    if between == Between.AUTOMATIC:
-        # Words beside one label only would tell which of them is a person's.
-        sides = [Side(side.label, version=side.version) for side in sides[:1]]
-        automatic = _automatic_label(item, _linked(item.audit))
-        sides += [Side(automatic)] if automatic else []
-    if len(sides) < 2 or (sides[0].label, sides[0].error_type) == (sides[1].label, sides[1].error_type):
+    sides = _differing(item, between, labels, _linked([item.audit]) if between == Between.AUTOMATIC else ())
+    if not sides:
         return None
     # Seeded, so that a reload does not change places, and whoever adjudicates sees the same.
     if random.Random(f"{item.audit.seed} pair {item.pk}").random() < 0.5:  # noqa: S311 - no secret
         sides.reverse()
     return Pair(between, (sides[0], sides[1]))
+
+
+def _differing(
+    item: Item, between: Between, labels: Mapping[str, LabelVersion], linked: Collection[tuple[int, int]]
+) -> list[Side]:
+    """The two labels of an item that differ, by their labels in force; empty where they do not."""
+    sides = [_side(labels[role]) for role in RATERS if role in labels]
+    if between == Between.AUTOMATIC:
+        # Words beside one label only would tell which of them is a person's.
+        sides = [Side(side.label, version=side.version) for side in sides[:1]]
+        automatic = _automatic_label(item, linked)
+        sides += [Side(automatic)] if automatic else []
+    if len(sides) < 2 or (sides[0].label, sides[0].error_type) == (sides[1].label, sides[1].error_type):
+        return []
+    return sides
+
+
+def settled_slots(queues: Collection[Queue]) -> dict[int, int]:
+    """Slot id to queue id: the undecided disagreements in the adjudicators' queues on which labels agree by now.
+
+    Nobody is given these, whether a rebuilding has marked them or not. Three queries at most, none without such
+    a queue.
+    """
+    of_adjudicators = [
+        queue for queue in queues if queue.role == LabelerRole.ADJUDICATOR and not queue.is_simulated
+    ]
+    if not of_adjudicators:
+        return {}
+    undecided = Slot.objects.filter(
+        queue__in=of_adjudicators, status=SlotStatus.OPEN, disagreement__isnull=False
+    ).order_by()
+    slots = list(undecided.select_related("disagreement", "item__group__verdict", "item__round__consensus"))
+    labels = _by_item(_labels_in_force().filter(slot__item__in=undecided.values("item_id")))
+    automatic = [slot.queue_id for slot in slots if slot.disagreement.between == Between.AUTOMATIC]
+    audits = [queue.audit_id for queue in of_adjudicators if queue.pk in automatic]
+    linked = _linked(audits) if audits else set()
+    return {
+        slot.pk: slot.queue_id
+        for slot in slots
+        if slot.disagreement.is_settled
+        or not _differing(slot.item, Between(slot.disagreement.between), labels.get(slot.item_id, {}), linked)
+    }
 
 
 def rulings_of(audit: Audit) -> list[Ruling]:
@@ -180,7 +221,7 @@ def rulings_of(audit: Audit) -> list[Ruling]:
         .order_by("-id")
     )
     labels = _in_force(audit, [decision.slot.item_id for decision in decisions])
-    linked = _linked(audit) if decisions else set()
+    linked = _linked([audit]) if decisions else set()
     rulings = []
     for decision in decisions:
         item, between = decision.slot.item, Between(decision.slot.disagreement.between)
@@ -211,14 +252,15 @@ def adjudication_progress(audit: Audit) -> AdjudicationProgress:
     """How far the adjudicators' queue is, and who sits in it."""
     queue = adjudicator_queue(audit)
     if queue is None:
-        return AdjudicationProgress(None, 0, 0, 0, ())
+        return AdjudicationProgress(None, 0, 0, 0, 0, ())
     slots = Slot.objects.filter(queue=queue, disagreement__isnull=False)
-    settled = slots.filter(status=SlotStatus.OPEN, disagreement__is_settled=True).count()
+    settled = len(settled_slots([queue]))
     counts = Counter(slots.values_list("status", flat=True))
     people = queue.seats.order_by("user__username").values_list("user__username", flat=True)
     return AdjudicationProgress(
         queue,
         open=counts[SlotStatus.OPEN] - settled,
+        settled=settled,
         decided=counts[SlotStatus.LABELED],
         skipped=counts[SlotStatus.SKIPPED],
         people=tuple(people),
@@ -269,15 +311,21 @@ def own_adjudicator_queues(user: User, study: Study) -> list[Queue]:
 
 def _in_force(audit: Audit, items: Collection[int] | None = None) -> dict[int, dict[str, LabelVersion]]:
     """Item id to role to the label in force that a person gave."""
-    versions = LabelVersion.objects.filter(
-        slot__queue__audit=audit,
+    versions = _labels_in_force().filter(slot__queue__audit=audit)
+    return _by_item(versions if items is None else versions.filter(slot__item_id__in=items))
+
+
+def _labels_in_force() -> QuerySet[LabelVersion]:
+    """Those of people who label."""
+    return LabelVersion.objects.filter(
         slot__queue__role__in=RATERS,
         slot__queue__is_simulated=False,
         number=F("slot__version"),
         action=LabelAction.LABEL,
     ).select_related("slot__queue")
-    if items is not None:
-        versions = versions.filter(slot__item_id__in=items)
+
+
+def _by_item(versions: QuerySet[LabelVersion]) -> dict[int, dict[str, LabelVersion]]:
     found: dict[int, dict[str, LabelVersion]] = defaultdict(dict)
     for version in versions:
         found[version.slot.item_id][version.slot.queue.role] = version
@@ -288,8 +336,8 @@ def _side(version: LabelVersion) -> Side:
     return Side(version.label, version.error_type, version.comment, version.pk)
 
 
-def _linked(audit: Audit) -> set[tuple[int, int]]:
-    links = Link.objects.filter(run__items__audit=audit, run__items__kind=ItemKind.LINK).distinct()
+def _linked(audits: Collection[Audit | int]) -> set[tuple[int, int]]:
+    links = Link.objects.filter(run__items__audit__in=audits, run__items__kind=ItemKind.LINK).distinct()
     return set(links.values_list("round_id", "group_id"))
 
 

@@ -1,7 +1,8 @@
-"""Version 1 of the codebook as a text: what the labels mean, and the ten types with their borders and examples."""
+"""The codebook as a text: version 1 with the labels and the ten types, and what of a text is not filled in yet."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -44,6 +45,25 @@ TYPE_EXAMPLES: Final[Mapping[ErrorType, str]] = {
     ErrorType.MAPPING_ERROR: "The year of the last refit is put down as the year of opening.",
     ErrorType.GROUPING_ERROR: "Two ferries are reported as one unit.",
 }
+
+
+TO_FILL_IN: Final = "**Label:** …, because …"
+"""The last line of an example that is made of an item, for the lead to fill in."""
+
+_LABEL_LINE: Final = re.compile(r"^\s*\*\*Label:\*\*(.*)$")
+_UNFILLED: Final = re.compile(r"^\s*(…|\.\.\.)|\bbecause\s*(…|\.\.\.)?\s*$")
+
+
+def to_fill_in(text: str) -> str:
+    """What to do about the first example of a Markdown text that has no label or no reason yet; empty for none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _LABEL_LINE.match(line)
+        if found and (not found[1].strip() or _UNFILLED.search(found[1])):
+            return (
+                f"The example in line {number} is not filled in: “{line.strip()}”. Put its label and the reason in "
+                "place of the dots, or take the example out."
+            )
+    return ""
 
 
 def first_text() -> str:

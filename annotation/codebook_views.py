@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation import codebooks
+from annotation import codebooks, examples
 from annotation.codebook import CODEBOOK_VERSION
 from annotation.codebook_meanings import undescribed_in
-from annotation.codebook_text import first_text
+from annotation.codebook_text import first_text, to_fill_in
 from annotation.lead_forms import CodebookForm
 from annotation.models import Item
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
@@ -62,7 +62,8 @@ def publish_codebook(request: HttpRequest, slug: str) -> HttpResponse:
     given = form.cleaned_data
     if "publish" not in request.POST:
         html = render_markdown(given["text"], highest_heading=3)
-        return _page(request, access, form, html=html, undescribed=undescribed_in(given["text"]))
+        problem = to_fill_in(given["text"])
+        return _page(request, access, form, html=html, problem=problem, undescribed=undescribed_in(given["text"]))
     try:
         made = codebooks.publish_codebook(
             access.study, given["text"], given["note"], access.user, list(given["audits"])
@@ -84,7 +85,7 @@ def _begun(request: HttpRequest, access: StudyAccess) -> str:
         raise Http404("no such item")
     items = Item.objects.select_related("group", "round", "run__task")
     item = get_object_or_404(items, pk=int(asked), audit__study=access.study)
-    return f"{text.rstrip()}\n\n{codebooks.example_of(item)}\n"
+    return f"{text.rstrip()}\n\n{examples.example_of(item)}\n"
 
 
 def _page(

@@ -1,4 +1,4 @@
-"""The versions of a study's codebook: reading them, publishing one, and making an example of an item."""
+"""The versions of a study's codebook: reading them, and publishing one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.codebook import CODEBOOK_VERSION
-from annotation.codebook_text import first_text
+from annotation.codebook_text import first_text, to_fill_in
 from annotation.events import AuditClosedError, record_event, share_audit
-from annotation.models import Audit, AuditAction, AuditStatus, CodebookVersion, Item, ItemKind, Slot, SlotStatus
-from lseval.errors import ConflictError, InputError
+from annotation.models import Audit, AuditAction, AuditStatus, CodebookVersion
+from lseval.errors import InputError
 from lseval.models import Study, User
 
 LONGEST_CODEBOOK: Final = 50_000
 LONGEST_NOTE: Final = 300
-_LONGEST_QUOTED: Final = 600
 
 
 def codebook_text(study_id: int, version: str) -> str:
@@ -47,14 +46,16 @@ def publish_codebook(
     Labels given there from now on carry its number; those given before keep theirs.
 
     Raises:
-        InputError: the text is empty, too long, or what is in force already; the note is empty or too long; an
-            audit is another study's.
+        InputError: the text is empty, too long, or what is in force already, or has an example that is not filled
+            in; the note is empty or too long; an audit is another study's.
         ConflictError: an audit is closed.
     """
     text = text.replace("\x00", "\ufffd").replace("\r\n", "\n").strip()
     note = " ".join(note.replace("\x00", "\ufffd").split())
     if not text or len(text) > LONGEST_CODEBOOK:
         raise InputError(f"A codebook needs a text of 1 to {LONGEST_CODEBOOK:,} characters; it has {len(text):,}.")
+    if unfinished := to_fill_in(text):
+        raise InputError(unfinished)
     if not note or len(note) > LONGEST_NOTE:
         raise InputError(f"Say in a line of 1 to {LONGEST_NOTE} characters what has changed.")
     if any(audit.study_id != study.pk for audit in audits):
@@ -76,32 +77,3 @@ def publish_codebook(
             found.save(update_fields=["codebook_version"])
             record_event(found, AuditAction.CODEBOOK, by, version=found.codebook_version, before=before)
     return made
-
-
-def example_of(item: Item) -> str:
-    """An item as the beginning of an example in Markdown; its label and the reason are for the lead to add.
-
-    Raises ConflictError while anybody may still label the item: an example would tell them how.
-    """
-    still_open = Slot.objects.filter(item=item, queue__is_simulated=False, status=SlotStatus.OPEN)
-    if still_open.exists():
-        raise ConflictError(
-            "Somebody has yet to label this item, and an example would tell them how. Wait until it is decided "
-            "in every queue."
-        )
-    words = [f"> {line}" if line else ">" for line in _quoted(item).splitlines()]
-    heading = "round" if item.kind == ItemKind.ROUND else "link" if item.kind == ItemKind.LINK else "answer group"
-    return "\n".join(
-        [f"### Example: {heading} on “{item.run.task.question[:200]}”", "", *words, "", "**Label:** … , because …"]
-    )
-
-
-def _quoted(item: Item) -> str:
-    parts = []
-    if item.round is not None:
-        parts.append("\n".join(turn.text for turn in item.round.turns.all() if turn.text.strip()))
-    if item.group is not None:
-        parts.append(item.group.text)
-    return "\n\n".join(
-        part if len(part) <= _LONGEST_QUOTED else part[:_LONGEST_QUOTED] + " …" for part in parts if part
-    )

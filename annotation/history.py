@@ -1,7 +1,8 @@
 """What is appended against what is stored: everything in an audit that must follow from its history alone.
 
-Slots follow from their label versions, the audit itself from its log. Flags and shown verdicts are histories
-themselves, which must be whole.
+Slots follow from their label versions, the audit itself from its log, items and their inclusion probabilities from
+the seed. Flags and shown verdicts are histories themselves, which must be whole. The words inside a version are not
+looked at: the database refuses to change them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from annotation import history_of_audits
 from annotation.history_of_audits import ADJUDICATION, DRAWS, SEATS, SETTINGS, Things
+from annotation.history_of_draws import redrawn
 from annotation.labels import STATUS_AFTER
 from annotation.models import Audit, AuditEvent, Flag, LabelAction, LabelVersion, Queue, Reveal, Slot, SlotStatus
 from annotation.slot_counts import slot_counts
@@ -72,6 +74,7 @@ def check_audit(audit: Audit) -> Checked:
     checked = Checked()
     checked.differences = [
         *_log_differences(audit, checked),
+        *_draw_differences(audit, checked),
         *slot_differences(audit, checked),
         *_count_differences(audit),
         *_flag_differences(audit, checked),
@@ -127,6 +130,26 @@ def _thing_differences(stored: Things, replayed: Things, checked: Checked) -> It
 
 def _said(values: dict[str, Any] | None) -> str:
     return "nothing" if values is None else ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _draw_differences(audit: Audit, checked: Checked) -> Iterator[Difference]:
+    """The items and inclusion probabilities of the draws that can be drawn again, which `redrawn` counts."""
+    for found in redrawn(audit):
+        if found.drawn is None:
+            continue
+        checked.numbers.update(redrawn=1)
+        others = len(found.stored.keys() ^ found.drawn.keys())
+        if others:
+            yield Difference(f"the items of draw {found.number}", f"{others} others", "what its seed draws")
+        for item in sorted(found.stored.keys() & found.drawn.keys(), key=str):
+            if found.stored[item] != found.drawn[item]:
+                kind, run, group, of_round = item
+                called = " ".join(f"{what} {pk}" for what, pk in (("round", of_round), ("group", group)) if pk)
+                yield Difference(
+                    f"the inclusion probability of the {kind} item on {called} of run {run}",
+                    str(found.stored[item]),
+                    str(found.drawn[item]),
+                )
 
 
 def slot_differences(audit: Audit, checked: Checked | None = None) -> Iterator[Difference]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from annotation import selectors
 from annotation.audit_files import DONE_BY
 from annotation.audit_storing import WAITS_FOR
+from annotation.examples import waited_for
 from annotation.models import AuditAction, AuditEvent, AuditStatus, Flag
-from annotation.pace import AgreementSoFar, Pace
+from annotation.pace import UNREAD_BELOW_S, AgreementSoFar, Pace, is_unread
 from annotation.sampling import KINDS, Sample
 from annotation.services import Drawing
-from lseval.models import Study
+from annotation.speeds import Speed
+from lseval.models import Study, User
 
 KIND_NAMES = {"group": "Answer groups", "round": "Rounds", "link": "Round–group links"}
 _DRAWN_NAMES = {
@@ -22,8 +25,8 @@ _DRAWN_NAMES = {
     "round_trajectories": "Trajectories with rounds",
     "link_trajectories": "Trajectories with links",
 }
-_HEADLINES = ("tasks", "responses")
 _MINUTE_S, _HOUR_S = 60, 3600
+_TO_A_TENTH_BELOW_S = 5
 _SAID = {
     AuditAction.DRAWN: "drew the audit: {items} items",
     AuditAction.SEATED: "gave {person} a place as {role}",
@@ -40,13 +43,16 @@ _SAID = {
 _BROUGHT = "brought the audit in from {source}: {items} items"
 
 
-def audits_shown(study: Study, audit_id: int | None = None) -> list[dict[str, Any]]:
-    """The study's audits, newest first, or the one with that id."""
+def audits_shown(
+    study: Study, audit_id: int | None = None, *, people: Collection[User] = ()
+) -> list[dict[str, Any]]:
+    """The study's audits, newest first, or the one with that id; `people` may be given places in them."""
     found = selectors.audits_of(study, audit_id)
     audits = [progress.audit for progress in found]
     agreement = selectors.agreement_so_far(audits)
     events = selectors.newest_events(audits)
     flags = selectors.flags_that_stand([queue.queue for progress in found for queue in progress.queues])
+    waiting = waited_for([flag.slot.item for flag in flags])
     extensions = selectors.extensions_of(audits)
     return [
         {
@@ -58,20 +64,20 @@ def audits_shown(study: Study, audit_id: int | None = None) -> list[dict[str, An
                 for kind in KINDS
                 if progress.items.get(kind)
             ],
+            "headlines": [
+                {"name": _DRAWN_NAMES[key], "number": number}
+                for key, number in (("tasks", progress.tasks), ("responses", progress.responses))
+            ],
             "drawn": _drawn(progress.audit.plan.get("drawn", {})),
             "extensions": [
                 {"extension": extension, "drawn": _drawn(extension.plan.get("drawn", {}))}
                 for extension in extensions.get(progress.audit.pk, [])
             ],
             "queues": [_queue(queue) for queue in progress.queues],
-            "seated": [
-                {"user_id": person.user_id, "username": person.username, "role": queue.queue.role}
-                for queue in progress.queues
-                if not queue.queue.is_simulated
-                for person in queue.people
-            ],
+            "seated": _seated(progress),
+            "without_place": _without_place(progress, people),
             "held": [{"role": queue.queue.role, "item": item} for queue in progress.queues for item in queue.held],
-            "flags": [_flag(flag) for flag in flags if flag.slot.queue.audit_id == progress.audit.pk],
+            "flags": [_flag(flag, waiting) for flag in flags if flag.slot.queue.audit_id == progress.audit.pk],
             "agreement": _agreement(agreement[progress.audit.pk]),
             "events": [_event(event) for event in events.get(progress.audit.pk, [])],
         }
@@ -89,9 +95,11 @@ def drawing_shown(drawing: Drawing) -> dict[str, Any]:
 
 
 def duration(seconds: float | None) -> str:
-    """A time in the largest unit that leaves it above 1: 40 s, 12 min, 3.2 h; empty for None."""
+    """A time in the largest unit that leaves it above 1: 0.4 s, 40 s, 12 min, 3.2 h; empty for None."""
     if seconds is None:
         return ""
+    if seconds < _TO_A_TENTH_BELOW_S:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
     if seconds < 2 * _MINUTE_S:
         return f"{seconds:.0f} s"
     if seconds < 2 * _HOUR_S:
@@ -105,11 +113,21 @@ def _kinds_drawn(sample: Sample) -> list[dict[str, Any]]:
 
 
 def _drawn(counts: dict[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "number": number} for key, name in _DRAWN_NAMES.items() if (number := counts.get(key))]
+
+
+def _seated(progress: selectors.AuditProgress) -> list[dict[str, Any]]:
     return [
-        {"name": name, "number": number, "is_headline": key in _HEADLINES}
-        for key, name in _DRAWN_NAMES.items()
-        if (number := counts.get(key))
+        {"user_id": person.user_id, "username": person.username, "role": queue.queue.role}
+        for queue in progress.queues
+        if not queue.queue.is_simulated
+        for person in queue.people
     ]
+
+
+def _without_place(progress: selectors.AuditProgress, people: Collection[User]) -> list[User]:
+    seated = {person.user_id for queue in progress.queues for person in queue.people}
+    return [user for user in people if user.pk not in seated]
 
 
 def _queue(found: selectors.QueueProgress) -> dict[str, Any]:
@@ -127,15 +145,18 @@ def _person(person: selectors.PersonProgress, *, is_seated: bool) -> dict[str, A
         "progress": person,
         "is_seated": is_seated,
         "pace": _rate(person.pace),
-        "speeds": [
-            {
-                "verdict": speed.verdict,
-                "text": f"{duration(speed.median_s)} for {KIND_NAMES[speed.kind].lower()}, "
-                f"all: {duration(speed.all_median_s)}",
-            }
-            for speed in person.speeds
-        ],
+        "speeds": [{"verdict": speed.verdict, "text": _speed(speed)} for speed in person.speeds],
     }
+
+
+def _speed(speed: Speed) -> str:
+    parts = [f"{duration(speed.median_s)} for {KIND_NAMES[speed.kind].lower()}"]
+    if speed.others_median_s is not None:
+        others = "others in the study" if speed.is_of_study else "others"
+        parts.append(f"{others}: {duration(speed.others_median_s)}")
+    if speed.verdict and is_unread(speed.kind, speed.median_s):
+        parts.append(f"nobody reads one in less than {duration(UNREAD_BELOW_S[speed.kind])}")
+    return ", ".join(parts)
 
 
 def _rate(pace: Pace) -> str:
@@ -163,12 +184,14 @@ def _points(width: float | None) -> str:
     return "" if width is None else f"±{100 * width:.1f}"
 
 
-def _flag(flag: Flag) -> dict[str, Any]:
+def _flag(flag: Flag, waiting: Mapping[int, str]) -> dict[str, Any]:
+    """`waits_for` is whom it waits for before it can be an example; empty where it can."""
     return {
         "flag": flag,
         "role": flag.slot.queue.role,
         "name": selectors.item_name(flag.slot.item),
         "item_id": flag.slot.item_id,
+        "waits_for": waiting.get(flag.slot.item_id, ""),
         "run_id": flag.slot.item.run_id,
     }
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Aggregate, Count, F, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum, Window
 from django.db.models.functions import Now, RowNumber
 
+from annotation.adjudication_selectors import settled_slots
 from annotation.models import (
     Audit,
     AuditEvent,
@@ -26,24 +27,11 @@ from annotation.models import (
     Slot,
     SlotStatus,
 )
-from annotation.pace import AgreementSoFar, Pace, speed_of
+from annotation.pace import AgreementSoFar, Pace
 from annotation.sampling import FrameRun
 from annotation.slot_counts import by_status, slot_counts
+from annotation.speeds import Speed, speeds_of
 from lseval.models import AnswerGroup, Link, Membership, Role, Round, Run, Study, User
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """How long a person takes for items of one kind, beside everybody: `verdict` is fast, slow or empty."""
-
-    kind: str
-    timed: int
-    median_s: float
-    all_median_s: float
-
-    @property
-    def verdict(self) -> str:
-        return speed_of(self.median_s, self.timed, self.all_median_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +65,14 @@ class QueueProgress:
     """A queue in numbers. `leased` counts open items that somebody holds now; it is part of `open`.
 
     `people` have a place in it; `left` had one and have labeled. `flagged` counts items with a flag that stands.
+    `settled` counts disagreements that the labelers have settled themselves; they are in no other count.
     """
 
     queue: Queue
     labeled: int
     skipped: int
     open: int
+    settled: int
     flagged: int
     people: tuple[PersonProgress, ...]
     left: tuple[PersonProgress, ...]
@@ -109,10 +99,15 @@ class QueueProgress:
 
 @dataclass(frozen=True, slots=True)
 class AuditProgress:
-    """An audit with its items by kind and its queues, people's before simulated ones."""
+    """An audit with what all its draws together hold, and its queues, people's before simulated ones.
+
+    `items` counts by kind; `tasks` and `responses` are those whose answer groups it holds.
+    """
 
     audit: Audit
     items: dict[str, int]
+    tasks: int
+    responses: int
     queues: tuple[QueueProgress, ...]
 
 
@@ -150,13 +145,11 @@ def audits_of(study: Study, audit_id: int | None = None) -> list[AuditProgress]:
     statuses = {queue: by_status(counts) for queue, counts in slot_counts(queues).items()}
     held = _held(queues)
     flags = flags_that_stand(queues)
-    people = _people(queues, Counter((flag.slot.queue_id, flag.user_id) for flag in flags))
+    people = _people(study, queues, Counter((flag.slot.queue_id, flag.user_id) for flag in flags))
     flagged_slots = Counter(queue_id for queue_id, _ in {(flag.slot.queue_id, flag.slot_id) for flag in flags})
     seated = set(Seat.objects.filter(queue__in=queues).values_list("queue_id", "user_id"))
-    kinds: dict[int, dict[str, int]] = defaultdict(dict)
-    counted = Item.objects.filter(audit__in=audits).order_by()
-    for of_audit, kind, number in counted.values_list("audit_id", "kind").annotate(number=Count("id")):
-        kinds[of_audit][kind] = number
+    settled = Counter(settled_slots(queues).values())
+    items = _items_of(audits)
     by_audit: dict[int, list[QueueProgress]] = defaultdict(list)
     for queue in queues:
         counts = statuses[queue.pk]
@@ -165,14 +158,29 @@ def audits_of(study: Study, audit_id: int | None = None) -> list[AuditProgress]:
                 queue=queue,
                 labeled=counts[SlotStatus.LABELED],
                 skipped=counts[SlotStatus.SKIPPED],
-                open=counts[SlotStatus.OPEN],
+                open=counts[SlotStatus.OPEN] - settled[queue.pk],
+                settled=settled[queue.pk],
                 flagged=flagged_slots[queue.pk],
                 people=tuple(who for who in people[queue.pk] if (queue.pk, who.user_id) in seated),
                 left=tuple(who for who in people[queue.pk] if (queue.pk, who.user_id) not in seated),
                 held=tuple(held[queue.pk]),
             )
         )
-    return [AuditProgress(audit, kinds[audit.pk], tuple(by_audit[audit.pk])) for audit in audits]
+    return [AuditProgress(audit, *items[audit.pk], tuple(by_audit[audit.pk])) for audit in audits]
+
+
+def _items_of(audits: list[Audit]) -> dict[int, tuple[dict[str, int], int, int]]:
+    """Audit id to its items by kind, its tasks and its responses, over all draws. One query."""
+    kinds: dict[int, dict[str, int]] = {audit.pk: {} for audit in audits}
+    drawn: dict[int, tuple[int, int]] = {}
+    rows = Item.objects.filter(audit__in=audits).order_by().values_list("audit_id", "kind")
+    for of_audit, kind, number, tasks, responses in rows.annotate(
+        number=Count("id"), tasks=Count("run__task", distinct=True), responses=Count("run", distinct=True)
+    ):
+        kinds[of_audit][kind] = number
+        if kind == ItemKind.GROUP:
+            drawn[of_audit] = tasks, responses
+    return {pk: (of_kind, *drawn.get(pk, (0, 0))) for pk, of_kind in kinds.items()}
 
 
 def _held(queues: list[Queue]) -> dict[int, list[HeldItem]]:
@@ -207,46 +215,31 @@ def flags_that_stand(queues: list[Queue]) -> list[Flag]:
     return sorted((flag for flag in newest if flag.is_raised), key=lambda flag: -flag.pk)
 
 
-class _Median(Aggregate):
-    """The median, by interpolation where the number of rows is even."""
-
-    function = "PERCENTILE_CONT"
-    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
-
-
-def _people(queues: list[Queue], flagged: Counter[tuple[int, int]]) -> dict[int, list[PersonProgress]]:
+def _people(
+    study: Study, queues: list[Queue], flagged: Counter[tuple[int, int]]
+) -> dict[int, list[PersonProgress]]:
     """Queue id to everybody who has a place there or has decided something, in order of name."""
     decided: Counter[tuple[int, int, str]] = Counter()
     last: dict[tuple[int, int], datetime] = {}
     timed: Counter[tuple[int, int]] = Counter()
     seconds: dict[tuple[int, int], float] = defaultdict(float)
-    speeds: dict[tuple[int, int], list[tuple[str, int, float]]] = defaultdict(list)
     rows = LabelVersion.objects.filter(slot__queue__in=queues).order_by()
     in_force = rows.filter(number=F("slot__version")).exclude(action=LabelAction.UNDO)
-    for queue_id, user_id, kind, action, number, newest, with_time, took, median_s in in_force.values_list(
-        "slot__queue_id", "user_id", "slot__item__kind", "action"
+    for queue_id, user_id, action, number, newest, with_time, took in in_force.values_list(
+        "slot__queue_id", "user_id", "action"
     ).annotate(
         number=Count("id"),
         newest=Max("created_at"),
         with_time=Count("seconds_on_task"),
         took=Sum("seconds_on_task"),
-        median_s=_Median("seconds_on_task"),
     ):
         key = (queue_id, user_id)
         decided[(*key, action)] += number
         last[key] = max(newest, last.get(key, newest))
         timed[key] += with_time
         seconds[key] += took or 0.0
-        if action == LabelAction.LABEL and median_s is not None:
-            speeds[key].append((kind, with_time, median_s))
     late = Counter(rows.filter(is_late=True).values_list("slot__queue_id", "user_id"))
-    overall = {
-        (audit_id, kind): median_s
-        for audit_id, kind, median_s in in_force.filter(action=LabelAction.LABEL)
-        .values_list("slot__queue__audit_id", "slot__item__kind")
-        .annotate(median_s=_Median("seconds_on_task"))
-    }
-    audit_of = {queue.pk: queue.audit_id for queue in queues}
+    speeds = speeds_of(study)
     keys = {*Seat.objects.filter(queue__in=queues).values_list("queue_id", "user_id"), *last, *late}
     names = dict(User.objects.filter(pk__in={user_id for _, user_id in keys}).values_list("pk", "username"))
     people: dict[int, list[PersonProgress]] = defaultdict(list)
@@ -261,10 +254,7 @@ def _people(queues: list[Queue], flagged: Counter[tuple[int, int]]) -> dict[int,
                 flagged=flagged[key],
                 late=late[key],
                 pace=Pace(timed[key], seconds[key]),
-                speeds=tuple(
-                    Speed(kind, number, median_s, overall[audit_of[queue_id], kind])
-                    for kind, number, median_s in sorted(speeds[key])
-                ),
+                speeds=speeds.get(key, ()),
                 last_at=last.get(key),
             )
         )

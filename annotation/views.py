@@ -23,9 +23,9 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     if not access.sees_results:
         own_queues = labeler_selectors.queues_of(access.user, access.study)
         return render(request, "annotation/queues.html", {"own_queues": own_queues})
+    people = selectors.people_to_seat(access.study) if access.is_lead else []
     context = {
-        "audits": lead_presenting.audits_shown(access.study),
-        "people_to_seat": selectors.people_to_seat(access.study) if access.is_lead else [],
+        "audits": lead_presenting.audits_shown(access.study, people=people),
         "roles": services.LABELER_ROLES,
         "is_lead": access.is_lead,
     }

@@ -14,6 +14,7 @@ from django.urls import reverse
 from agreement.selectors import RATERS as COUNTED
 from annotation import adjudication, labels, services
 from annotation.adjudication_selectors import (
+    adjudication_progress,
     new_disagreements,
     pair_of,
     present_disagreements,
@@ -378,13 +379,87 @@ def test_leads_page_asks_as_often_for_many_decisions_as_for_one(
     client.force_login(user)
     page = reverse("adjudication", args=["s1", differing.made.audit.pk])
     decide(next_pair(differing, user), user)
-    # Session with user, study with role; audit, its queue and counts, seats, people, skips and rulings with labels.
-    with django_assert_num_queries(14):
+    # Session with user, study with role; audit, its queue and counts, what is settled, seats, people, skips and
+    # rulings with labels.
+    with django_assert_num_queries(15):
         client.get(page)
     for _ in range(2):
         decide(next_pair(differing, user), user)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         assert client.get(page).content.decode().count("the page says 1971") == 3
+
+
+class TestSettled:
+    """Disagreements that the labelers settle while they are queued are not to decide, and are told apart."""
+
+    def settle(self, differing: Differing, *places: int) -> None:
+        for place in places:
+            slot = differing.made.h2.slots.get(item=differing.items[place])
+            submit(slot, differing.made.second, "C")
+
+    def test_they_are_counted_apart_on_every_page(self, client: Client, differing: Differing) -> None:
+        user = seated(differing)
+        self.settle(differing, 0, 1)
+        progress = adjudication_progress(differing.made.audit)
+        assert (progress.open, progress.settled, progress.decided) == (1, 2, 0)
+        client.force_login(user)
+        page = client.get(reverse("adjudication", args=["s1", differing.made.audit.pk])).content.decode()
+        assert '<dt>To decide</dt><dd><span class="stat-value num">1</span></dd>' in page
+        assert "2 settled by the labelers" in page
+        audit_page = client.get(reverse("audit", args=["s1"])).content.decode()
+        assert "0 of 1" in audit_page
+        assert "2 settled by the labelers" in audit_page
+        # A rebuilding takes them out, and the numbers to decide stay.
+        adjudication.rebuild_queue(differing.made.audit, user)
+        progress = adjudication_progress(differing.made.audit)
+        assert (progress.open, progress.settled) == (1, 0)
+
+    def test_adjudicator_is_told_that_the_labelers_settled_all(self, client: Client, differing: Differing) -> None:
+        user = seated(differing)
+        self.settle(differing, 0, 1, 2)
+        client.force_login(user)
+        text = client.get(reverse("adjudicate", args=[differing.queue.pk])).content.decode()
+        assert "Nothing left to decide" in text
+        assert "0 decided, 3 settled by the labelers" in text
+        listed = client.get(reverse("adjudication", args=["s1", differing.made.audit.pk])).content.decode()
+        assert '<dt>To decide</dt><dd><span class="stat-value num">0</span></dd>' in listed
+
+    def test_those_with_the_automatic_verdict_settle_too(self, differing: Differing) -> None:
+        for run in differing.made.study.runs.all():
+            give_verdict(run, "C", "U")
+        seated(differing, with_automatic=True)
+        before = adjudication_progress(differing.made.audit)
+        slot = differing.queue.slots.filter(disagreement__between=Between.AUTOMATIC).order_by("-position").first()
+        first = differing.made.h1.slots.get(item=slot.item_id)
+        give(first, differing.made.first)
+        submit(first, differing.made.first, "U")
+        after = adjudication_progress(differing.made.audit)
+        assert (after.open, after.settled) == (before.open - 1, before.settled + 1)
+
+    def test_what_others_hold_is_told_to_a_lead_without_sending_them_to_the_lead(
+        self, client: Client, differing: Differing
+    ) -> None:
+        user = seated(differing)
+        third = make_user("third", differing.made.study)
+        adjudication.seat_adjudicator(differing.made.audit, third, user)
+        for item in differing.items[:3]:
+            give(differing.queue.slots.get(item=item), third)
+        client.force_login(user)
+        text = client.get(reverse("adjudicate", args=[differing.queue.pk])).content.decode()
+        assert "in work with other adjudicators" in text
+        assert "for the lead to decide" not in text
+
+    def test_what_is_left_for_the_lead_is_told_to_an_annotator(self, client: Client, differing: Differing) -> None:
+        for run in differing.made.study.runs.all():
+            give_verdict(run, "C", "U")
+        user = seated(differing, with_automatic=True)
+        third = make_user("third", differing.made.study)
+        adjudication.seat_adjudicator(differing.made.audit, third, user)
+        for item in differing.items[:3]:
+            decide(give(differing.queue.slots.get(item=item), user), user)
+        client.force_login(third)
+        text = client.get(reverse("adjudicate", args=[differing.queue.pk])).content.decode()
+        assert "for the lead to decide" in text
 
 
 class TestAutomatic:

@@ -7,14 +7,16 @@ from html import unescape
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from annotation import adjudication, administration, codebooks
 from annotation.codebook import QUESTIONS
 from annotation.codebook_meanings import meanings_in
-from annotation.codebook_text import first_text
+from annotation.codebook_text import TO_FILL_IN, first_text, to_fill_in
 from annotation.events import AuditClosedError
+from annotation.examples import example_of, title_of
 from annotation.models import AuditEvent, CodebookVersion, LabelVersion
 from annotation.sampling import Plan
 from lseval.domain.taxonomy import ErrorType
@@ -33,6 +35,10 @@ def made() -> Made:
 
 def text_of(client: Client, url: str) -> str:
     return unescape(client.get(url).content.decode())
+
+
+def text_of_reply(reply: HttpResponse) -> str:
+    return unescape(reply.content.decode())
 
 
 def test_first_version_tells_every_label_and_every_type_with_border_and_example() -> None:
@@ -229,9 +235,55 @@ class TestExamples:
         while not made.h1.slots.filter(item=item, status="labeled").exists():
             submit(next_slot(made.h1, made.first), made.first)
         with pytest.raises(ConflictError, match="yet to label"):
-            codebooks.example_of(item)
+            example_of(item)
         client.force_login(made.lead)
         assert client.get(reverse("publish_codebook", args=["s1"]) + f"?example={item.pk}").status_code == 409
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            TO_FILL_IN,
+            "**Label:** … , because …",
+            "**Label:** Correct, because …",
+            "**Label:** …, because it says so",
+            "**Label:** Correct, because",
+            "**Label:**",
+        ],
+    )
+    def test_example_that_is_not_filled_in_is_neither_offered_for_publishing_nor_published(
+        self, client: Client, made: Made, line: str
+    ) -> None:
+        client.force_login(made.lead)
+        url = reverse("publish_codebook", args=["s1"])
+        sent = {"text": f"{first_text()}\n### Example\n\n> a ferry\n\n{line}\n", "note": "one more"}
+        preview = text_of_reply(client.post(url, sent))
+        assert f"is not filled in: “{line}”" in preview
+        assert "As labelers will read it" in preview
+        assert 'name="publish"' not in preview
+        refused = client.post(url, {**sent, "publish": "yes"})
+        assert refused.status_code == 400
+        assert "is not filled in" in text_of_reply(refused)
+        assert not CodebookVersion.objects.exists()
+        filled = {**sent, "text": sent["text"].replace(line, "**Label:** Correct, because it says “1962 …” there")}
+        assert 'name="publish"' in text_of_reply(client.post(url, filled))
+        assert client.post(url, {**filled, "publish": "yes"}).status_code == 302
+
+    def test_dots_elsewhere_are_nothing_to_fill_in(self) -> None:
+        assert to_fill_in(f"{first_text()}\n> **Label:** …\n\nBecause …\n") == ""
+
+    @pytest.mark.parametrize(
+        ("question", "title"),
+        [
+            ("Which ferries?", "Which ferries?"),
+            ("Which\n ferries?", "Which ferries?"),
+            ("Which “ferries”?", "Which ‘ferries’?"),
+            (f"Find “{'ferry ' * 60}” now", f"Find ‘{' '.join(['ferry'] * 32)} …’"),
+            (f'Find "{"ferry " * 60}" now', f'Find "{" ".join(["ferry"] * 32)} …"'),
+            (f"{'ferry ' * 32}“ {'ferry' * 5}”", f"{' '.join(['ferry'] * 32)} …"),
+        ],
+    )
+    def test_title_of_an_example_keeps_its_quotes_right(self, question: str, title: str) -> None:
+        assert title_of(question) == title
 
     @pytest.mark.parametrize("asked", ["x", "9" * 30, "-1", "²"])
     def test_what_is_no_item_is_not_found(self, client: Client, made: Made, asked: str) -> None:

@@ -21,7 +21,7 @@ from annotation.simulation import simulate_labels
 from lseval.door.members import remove_member, set_role
 from lseval.models import Role
 from tests.annotation.making import GROUPS_ONLY, Made, make_audit, next_slot, submit
-from tests.factories import make_user
+from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -226,6 +226,41 @@ def test_change_past_the_services_is_found_and_named(changed: Made, corruption: 
     sql(statement, changed.audit.pk)
     found = list(map(str, differences(changed.audit)))
     assert [line for line in found if line.startswith(named)], found
+
+
+class TestRedrawn:
+    """Items and inclusion probabilities are those that the seed draws, as long as the runs are what they were."""
+
+    def test_each_draw_is_drawn_again(self, made: Made) -> None:
+        CHANGES["two extensions"](made)
+        checked = check_audit(made.audit)
+        assert (checked.differences, checked.numbers["redrawn"]) == ([], 3)
+
+    def test_probability_that_was_changed_is_found(self, made: Made) -> None:
+        CHANGES["two extensions"](made)
+        item = made.audit.items.filter(draw=2).first()
+        assert item is not None
+        sql("UPDATE annotation_item SET inclusion_probability = 0.125 WHERE id = %s", item.pk)
+        (found,) = differences(made.audit)
+        assert found.what == (
+            f"the inclusion probability of the group item on group {item.group_id} of run {item.run_id}"
+        )
+        assert (found.stored, found.replayed) == ("0.125", str(item.inclusion_probability))
+
+    def test_another_seed_than_the_one_drawn_with_is_found(self, made: Made) -> None:
+        drawn = set(made.audit.items.values_list("run_id", flat=True))
+        for seed in range(2, 50):
+            sample = services.preview_draw(made.study, SMALL, seed).sample
+            if {item.run for item in sample.items} != drawn:
+                break
+        sql("UPDATE annotation_audit SET seed = %s", seed)
+        assert "the items of draw 1" in [found.what for found in differences(made.audit)]
+
+    def test_draw_from_runs_that_are_others_by_now_is_not_drawn_again(self, made: Made) -> None:
+        make_run(made.study, "t9", "m1")
+        sql("UPDATE annotation_item SET inclusion_probability = 0.125")
+        checked = check_audit(made.audit)
+        assert (checked.differences, checked.numbers["redrawn"]) == ([], 0)
 
 
 def test_queued_disagreement_that_is_settled_by_hand_is_found(made: Made) -> None:

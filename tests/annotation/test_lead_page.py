@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import flags, labels, services
-from annotation.models import Audit, Lease, Queue, Seat
+from annotation import adjudication, administration, flags, labels, services
+from annotation.models import Audit, LabelVersion, Lease, Queue, Seat, Slot
 from lseval.models import Role, User
-from tests.annotation.making import Made, make_audit, next_slot, submit
+from tests.annotation.making import Made, give, make_audit, next_slot, submit
 from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +47,17 @@ def label_all(queue: Queue, user: User, label: str, seconds: float) -> None:
         submit(next_slot(queue, user), user, label, seconds_on_task=seconds)
 
 
+def marks(text: str) -> list[str]:
+    """What people's times are marked as, in the order of the page."""
+    return re.findall(r">(fast|slow)<", text)
+
+
+def stats(text: str) -> dict[str, str]:
+    """The page's numbers of what is drawn."""
+    found = dict(re.findall(r'<dt>([^<]+)</dt><dd><span class="stat-value num">([^<]+)</span>', text))
+    return {name: found[name] for name in ("Answer groups", "Tasks", "Responses")}
+
+
 class TestNumbers:
     def test_agreement_so_far_with_its_interval(self, lead: Client, made: Made) -> None:
         assert "no answer group has both labels" in page(lead)
@@ -71,11 +82,13 @@ class TestNumbers:
         assert '<td class="num">120</td>' in text
         assert "5 min of work" in text
 
-    def test_person_far_from_everybodys_time_stands_out(self, lead: Client, made: Made) -> None:
-        """12 items of 3 s and then 4 of 30 s: the median of all is 3 s, and of four items nobody is judged."""
+    def test_person_far_from_the_others_time_stands_out(self, lead: Client, made: Made) -> None:
+        """12 items of 3 s beside 4 of 30 s: of four items nobody is judged, and with four nobody is compared."""
         label_all(made.h1, made.first, "C", 3)
         label_all(made.h2, made.second, "C", 30)
-        assert ">slow<" not in page(lead)
+        text = page(lead)
+        assert marks(text) == []
+        assert "3 s for answer groups</span>" in text
         other = services.create_audit(made.study, services.Plan(h2_tasks=3), 2, "B", None)
         queues = {queue.role: queue for queue in other.queues.all()}
         services.seat(queues["H1"], made.first)
@@ -83,18 +96,59 @@ class TestNumbers:
         for queue, user, seconds in ((queues["H1"], made.first, 3), (queues["H2"], made.second, 30)):
             for _ in range(12):
                 submit(next_slot(queue, user), user, "C", seconds_on_task=seconds)
-        # Of 24 labels half take 3 s and half 30 s: the median is 16.5 s; 3 is below half of it, 30 below twice.
+        # In B each is compared with the other one there: 3 s is a tenth of 30 s, 30 s ten times 3 s. In A the first
+        # has too few others and is compared with those of both audits, the second has labeled four items only.
         text = page(lead)
-        assert ">fast<" in text
-        assert "3 s for answer groups, all: 16 s" in text
-        assert ">slow<" not in text
+        assert marks(text) == ["fast", "slow", "fast"]
+        assert "3 s for answer groups, others: 30 s" in text
+        assert "30 s for answer groups, others: 3 s" in text
+        assert "3 s for answer groups, others in the study: 30 s" in text
+
+    def test_one_who_is_alone_on_a_kind_and_cannot_have_read_stands_out(self, client: Client) -> None:
+        made = make_audit(services.Plan(link_trajectories=0))
+        client.force_login(made.lead)
+        assert made.h1.slots.filter(item__kind="round").count() == 12
+        while made.h1.slots.filter(status="open").exists():
+            slot = next_slot(made.h1, made.first)
+            is_round = slot.item.kind == "round"
+            label, seconds = ("non_error", 0.1) if is_round else ("C", 30)
+            submit(slot, made.first, label, seconds_on_task=seconds)
+        text = page(client)
+        assert marks(text) == ["fast"]
+        assert "0.1 s for rounds, nobody reads one in less than 1.5 s" in text
+
+    def test_programs_are_compared_with_nobody(self, lead: Client, made: Made) -> None:
+        label_all(made.h1, made.first, "C", 3)
+        simulated = Queue.objects.create(audit=made.audit, role="H2", is_simulated=True)
+        program = make_user("program", made.study)
+        User.objects.filter(pk=program.pk).update(is_simulated=True)
+        for slot in made.h1.slots.all():
+            own = Slot.objects.create(
+                queue=simulated, item=slot.item, position=slot.position, status="labeled", version=1
+            )
+            LabelVersion.objects.create(
+                slot=own, number=1, action="label", label="C", user=program, is_simulated=True,
+                codebook_version="1", evidence_digest="", request_key=uuid.uuid4(), seconds_on_task=30,
+            )  # fmt: skip
+        text = page(lead)
+        assert marks(text) == []
+        assert "30 s for" not in text
+
+    def test_tasks_and_responses_are_those_of_all_draws(self, client: Client) -> None:
+        plan = services.Plan(tasks=2, responses_per_task=1, link_trajectories=0, round_trajectories=0)
+        made = make_audit(plan, tasks=4)
+        client.force_login(made.lead)
+        assert stats(page(client)) == {"Answer groups": "4", "Tasks": "2", "Responses": "2"}
+        more = services.Plan(tasks=1, responses_per_task=2, link_trajectories=0, round_trajectories=0)
+        administration.extend_audit(made.audit, made.lead, more)
+        text = page(client)
+        assert stats(text) == {"Answer groups": "8", "Tasks": "3", "Responses": "4"}
+        assert "Draw 1</h3>" in text
 
     def test_flagged_item_is_told_with_its_note(self, lead: Client, made: Made) -> None:
         slot = next_slot(made.h1, made.first)
         flags.raise_flag(slot.pk, made.first, "which ferry?", request_key=uuid.uuid4())
-        text = page(lead)
-        assert "which ferry?" in text
-        assert f"?example={slot.item_id}" in text
+        assert "which ferry?" in page(lead)
         flags.take_flag_back(slot.pk, made.first, request_key=uuid.uuid4())
         assert "which ferry?" not in page(lead)
 
@@ -107,6 +161,86 @@ class TestNumbers:
         lead.post(reverse("change_audit", args=["s1", made.audit.pk, "pause"]))
         assert "lead-s1 paused the audit" in page(lead)
         assert "A command gave first-s1 a place as H1" in page(lead)
+
+
+class TestExamples:
+    """A flagged item is offered as an example where it can be one."""
+
+    def flagged(self, made: Made) -> Slot:
+        """An item of both queues that H1 has labeled and flagged."""
+        slot = give(made.h1.slots.get(item=made.h2.slots.first().item_id), made.first)
+        submit(slot, made.first)
+        flags.raise_flag(slot.pk, made.first, "which ferry?", request_key=uuid.uuid4())
+        return slot
+
+    def offered(self, client: Client) -> str:
+        found = re.search(r"An example waits for ([^<]*)<|(\?example=)", page(client))
+        assert found
+        return found[1] or found[2]
+
+    def test_it_waits_for_whoever_has_yet_to_label_it(self, lead: Client, made: Made) -> None:
+        slot = self.flagged(made)
+        assert self.offered(lead) == "H2"
+        submit(give(made.h2.slots.get(item=slot.item_id), made.second), made.second)
+        assert self.offered(lead) == "?example="
+        url = reverse("publish_codebook", args=["s1"])
+        assert lead.get(url, {"example": slot.item_id}).status_code == 200
+
+    def test_it_waits_for_adjudication_until_that_is_settled(self, lead: Client, made: Made) -> None:
+        slot = self.flagged(made)
+        other = give(made.h2.slots.get(item=slot.item_id), made.second)
+        submit(other, made.second, "I")
+        adjudication.rebuild_queue(made.audit, made.lead)
+        assert self.offered(lead) == "adjudication"
+        other.refresh_from_db()
+        submit(other, made.second, "C")
+        assert self.offered(lead) == "?example="
+
+    def test_it_waits_for_another_audit_that_is_not_closed(self, lead: Client, made: Made) -> None:
+        slot = self.flagged(made)
+        administration.close_audit(made.audit, None)
+        assert self.offered(lead) == "?example="
+        other = services.create_audit(made.study, services.Plan(h2_tasks=3), 2, "B", None)
+        assert self.offered(lead) == "H1 in B and H2 in B"
+        url = reverse("publish_codebook", args=["s1"])
+        refused = lead.get(url, {"example": slot.item_id})
+        assert refused.status_code == 409
+        assert "It waits for H1 in B and H2 in B" in refused.content.decode()
+        administration.close_audit(other, None)
+        assert self.offered(lead) == "?example="
+
+    def test_researcher_is_offered_nothing(self, client: Client, made: Made) -> None:
+        self.flagged(made)
+        client.force_login(make_user("researcher", made.study, Role.RESEARCHER))
+        assert "which ferry?" in page(client)
+        assert "An example waits" not in page(client)
+
+
+class TestPlaces:
+    """Who may be given a place."""
+
+    def listed(self, client: Client, made: Made) -> set[str]:
+        found = re.search(rf'<select id="user-{made.audit.pk}".*?</select>', page(client))
+        return set(re.findall(r">([^<]+)</option>", found[0])) if found else set()
+
+    def test_people_with_a_place_are_left_out(self, lead: Client, made: Made) -> None:
+        assert self.listed(lead, made) == set()
+        assert "No annotator of the study is without a place here" in page(lead)
+        assert f'<a href="{reverse("members", args=["s1"])}">Members</a>' in page(lead)
+        make_user("third", made.study)
+        assert self.listed(lead, made) == {"third"}
+        assert "is without a place here" not in page(lead)
+
+    def test_each_audit_has_its_own_list(self, lead: Client, made: Made) -> None:
+        other = services.create_audit(made.study, services.Plan(), 2, "B", None)
+        assert self.listed(lead, made) == set()
+        assert f'<select id="user-{other.pk}"' in page(lead)
+
+    def test_adjudicator_has_a_place(self, lead: Client, made: Made) -> None:
+        third = make_user("third", made.study)
+        adjudication.rebuild_queue(made.audit, made.lead)
+        adjudication.seat_adjudicator(made.audit, third, made.lead)
+        assert self.listed(lead, made) == set()
 
 
 class TestLive:

@@ -59,13 +59,40 @@ def test_pace_counts_timed_items_only() -> None:
 @pytest.mark.parametrize(
     ("median_s", "timed", "verdict"), [(15, 10, "fast"), (16, 10, ""), (60, 10, "slow"), (59, 10, ""), (1, 9, "")]
 )
-def test_speed_is_judged_from_ten_items_on_beside_everybody(median_s: float, timed: int, verdict: str) -> None:
-    assert speed_of(median_s, timed, 30) == verdict
+def test_speed_is_judged_from_ten_items_on_beside_the_others(median_s: float, timed: int, verdict: str) -> None:
+    assert speed_of("group", median_s, timed, 30) == verdict
+
+
+@pytest.mark.parametrize("others", [None, 0.1, 1, 30])
+@pytest.mark.parametrize(
+    ("kind", "median_s", "is_fast"),
+    [("group", 1.9, True), ("link", 1.9, True), ("round", 1.4, True), ("round", 0, True), ("group", 2, False)],
+)
+def test_time_in_which_nobody_can_read_is_fast_whatever_others_take(
+    kind: str, median_s: float, is_fast: bool, others: float | None
+) -> None:
+    assert (speed_of(kind, median_s, 10, others) == "fast") == (is_fast or others == 30)
+    assert speed_of(kind, median_s, 9, others) == ""
+
+
+def test_who_is_alone_and_can_have_read_is_neither_fast_nor_slow() -> None:
+    assert speed_of("round", 1.5, 10, None) == ""
+    assert speed_of("round", None, 10, 30) == ""
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(None, ""), (0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2.0 h")],
+    [
+        (None, ""),
+        (0, "0 s"),
+        (0.1, "0.1 s"),
+        (3, "3 s"),
+        (5.4, "5 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (7199, "120 min"),
+        (7200, "2.0 h"),
+    ],
 )
 def test_duration_in_the_largest_unit_that_fits(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text

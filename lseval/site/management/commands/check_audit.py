@@ -12,7 +12,7 @@ from lseval.pipeline.export_runs import one_moment
 from lseval.pipeline.studies import find_study
 from lseval.site.management.commands.export_labels import find_audit
 
-_LOOKED_AT = ("slots", "versions", "seats", "draws", "events", "flags", "reveals")
+_LOOKED_AT = ("slots", "versions", "seats", "draws", "events", "flags", "reveals", "redrawn")
 
 
 class Command(BaseCommand):
