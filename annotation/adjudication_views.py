@@ -16,7 +16,7 @@ from annotation.adjudication_selectors import Pair
 from annotation.errors import EvidenceChangedError, OfferedLabel, PairChangedError, StaleLabelError
 from annotation.evidence import ItemShown, item_shown
 from annotation.forms import AdjudicatorForm, RebuildForm, RulingForm, SkipForm, UndoForm
-from annotation.labeler_views import HEARTBEAT_S, heartbeat_reply, slot_in, slot_of, to_page
+from annotation.labeler_views import HEARTBEAT_S, heartbeat_reply, refuse_anothers, slot_in, slot_of, to_page
 from annotation.models import AuditStatus, Between, LabelAction, LabelerRole, Seat, Slot, SlotStatus
 from lseval.access import RESULT_ROLES, StudyAccess, require_access
 from lseval.domain.labels import RoundLabel
@@ -156,6 +156,7 @@ def adjudicate_page(request: HttpRequest, queue_id: int, slot_id: int, number: i
 
 def _seat_or_404(request: HttpRequest, queue_id: int) -> tuple[StudyAccess, Seat]:
     """The seat in an adjudicators' queue, and how its owner may see the study; Http404 for whoever has none."""
+    refuse_anothers(request)
     user = request.user
     seat = labeler_selectors.seat_of(user, queue_id) if isinstance(user, User) else None
     if seat is None or seat.queue.role != LabelerRole.ADJUDICATOR:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Count, F, Min
+from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.db.models.functions import Now
 
 from annotation.codebook import QUESTIONS
 from annotation.evidence import ItemShown, item_in, shown_of
-from annotation.leases import SERVED_ITEM, SERVED_SLOT
+from annotation.leases import LINK_STAGE, SERVED_ITEM, SERVED_SLOT
 from annotation.models import (
     Audit,
     AuditStatus,
@@ -389,6 +389,12 @@ def item_and_surroundings(
     return item_in(slot, *item), Surroundings(
         _progress_in(progress), _last_in(latest), _FLAG.of(flags[0]) if flags else None, Pace(*timed[0])
     )
+
+
+def has_told_links(slot: Slot) -> bool:
+    """Whether a link of the slot's response has ever been given out in its queue, to whomever of the role."""
+    links = Slot.objects.filter(queue_id=slot.queue_id, run_id=slot.run_id, stage=LINK_STAGE)
+    return links.filter(Q(version__gt=0) | Exists(Lease.objects.filter(slot=OuterRef("pk")))).exists()
 
 
 def is_adjudicated(slot: Slot) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,8 +18,8 @@ from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelErro
 from annotation.evidence import ItemShown, item_shown
 from annotation.forms import FlagForm, LabelForm, SkipForm, SlotForm, UndoForm
 from annotation.guidelines import guidelines_shown
-from annotation.models import LabelAction, LabelerRole, LabelVersion, Seat, Slot, SlotStatus
-from lseval.access import access_by_role, admit
+from annotation.models import AuditStatus, LabelAction, LabelerRole, LabelVersion, Seat, Slot, SlotStatus
+from lseval.access import access_by_role, admit, note_denial
 from lseval.domain.labels import RoundLabel
 from lseval.errors import ConflictError, InputError
 from lseval.models import Role, User
@@ -34,6 +35,7 @@ def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
 
     PermissionDenied for one who has become lead or researcher since, and so sees the verdicts.
     """
+    refuse_anothers(request)
     user = request.user
     found = selectors.seated(user, queue_id, rows_read_along(request)) if isinstance(user, User) else None
     if found is None or found[0].queue.role == LabelerRole.ADJUDICATOR:
@@ -41,6 +43,17 @@ def seat_or_404(request: HttpRequest, queue_id: int) -> Seat:
     seat, role = found
     admit(request, access_by_role(seat.user, seat.audit.study, role), Role.ANNOTATOR)
     return seat
+
+
+def refuse_anothers(request: HttpRequest) -> None:
+    """PermissionDenied for what was sent from a page of somebody else's, who used this browser before.
+
+    The browser keeps it until that person is back: nobody decides or undoes under another's name.
+    """
+    person = request.POST.get("person") if request.method == "POST" else None
+    if person is not None and person != str(request.user.pk):
+        note_denial(request, "sent from a page of somebody else's")
+        raise PermissionDenied("The page that sent this belongs to somebody else, who was logged in here before.")
 
 
 def _seat_and_slot(request: HttpRequest, queue_id: int) -> Reading:
@@ -61,6 +74,8 @@ def label(request: HttpRequest, queue_id: int) -> HttpResponse:
             leases.keep(slot.pk, seat.user)
         return _item_page(request, seat, slot)
     found, read = leases.claim_and_read(seat.queue, seat.user, selectors.WHAT_IS_SERVED, present=seat.run_id)
+    if found is None and seat.audit.status == AuditStatus.PAUSED:
+        found = leases.held_by(seat)  # what one holds may be finished
     return _waiting(request, seat) if found is None else _item_page(request, seat, found, read=read)
 
 

@@ -15,7 +15,14 @@ from annotation.codebook import LONGEST_COMMENT, check_label
 from annotation.errors import EvidenceChangedError, OfferedLabel, StaleLabelError
 from annotation.events import AuditClosedError, says_closed, share_audit
 from annotation.evidence import evidence_of
-from annotation.labeler_selectors import RECENT_DECISIONS, is_adjudicated, last_decision, recent_decisions
+from annotation.labeler_selectors import (
+    RECENT_DECISIONS,
+    has_told_links,
+    is_adjudicated,
+    last_decision,
+    recent_decisions,
+)
+from annotation.leases import LINK_STAGE
 from annotation.models import (
     AuditStatus,
     LabelAction,
@@ -146,10 +153,17 @@ def _undo(queue: Queue, user: User, request_key: UUID) -> Submission:
 
 def why_final(slot: Slot, seat: Seat) -> str:
     """Why a decision of the person on the slot can no longer be changed or undone, in words; empty where it can."""
-    if seat.queue.role != LabelerRole.ADJUDICATOR and is_adjudicated(slot):
-        return "An adjudicator has decided that item with your label before them, so it can no longer be changed."
     if Reveal.objects.filter(slot=slot, user_id=seat.user_id).exists():
         return "You have seen the automatic verdict on that item, so your label there is final."
+    if seat.queue.role == LabelerRole.ADJUDICATOR:
+        return ""
+    if is_adjudicated(slot):
+        return "An adjudicator has decided that item with your label before them, so it can no longer be changed."
+    if slot.stage < LINK_STAGE and has_told_links(slot):
+        return (
+            "A link of that response has been given out. It tells what the machine made of the groups and rounds, "
+            "so your labels of these are final."
+        )
     return ""
 
 

@@ -19,17 +19,24 @@ from lseval.plain_sql import Columns, Rows, Statement, row_of, rows_of, rows_of_
 LEASE_LENGTH: Final = timedelta(minutes=15)
 
 _STAGES: Final = range(3)
+LINK_STAGE: Final = _STAGES[-1]
 _CHOOSING: Final = 24943
 """Class of the advisory lock under which a labeler is given their next response; the other key is the queue."""
 
+
 # A round waits for its run's open groups, and a link for its run's open groups and rounds, because a link tells
 # what the machine made of them.
-_MAY_BE_SERVED = """
+def _may_be_served(but_for: str = "") -> str:
+    return f"""
 slot.queue_id = %(queue)s AND slot.status = 'open' AND slot.stage = %(stage)s AND (slot.stage = 0 OR NOT EXISTS (
     SELECT FROM annotation_slot earlier
     WHERE earlier.queue_id = slot.queue_id AND earlier.status = 'open'
-      AND earlier.run_id = slot.run_id AND earlier.stage < slot.stage))
+      AND earlier.run_id = slot.run_id AND earlier.stage < slot.stage{but_for}))
 """
+
+
+_BUT_FOR_HELD: Final = " AND earlier.id <> %(held)s"
+"""As if the slot that the person holds were decided."""
 
 _IS_FREE: Final = """NOT EXISTS (
       SELECT FROM annotation_lease lease
@@ -40,27 +47,33 @@ _IS_BEGUN: Final = """{}.run_id IN (
     WHERE other.queue_id = %(queue)s AND other.user_id <> %(user)s AND other.run_id IS NOT NULL)"""
 """Somebody else of the role is working through the response of a table's row."""
 
-# Which of some responses have something free, and whether somebody else is working through them; in their order.
-_RUNS_WITH_FREE: Final = Statement(f"""
+
+def _runs_with_free(but_for: str = "") -> Statement:
+    """Which of some responses have something free, and whether somebody else is at work there; in their order."""
+    return Statement(f"""
 SELECT place.run_id, {_IS_BEGUN.format("place")}
 FROM unnest(%(runs)s::bigint[]) WITH ORDINALITY AS place (run_id, number)
 WHERE EXISTS (
     SELECT FROM annotation_slot slot
-    WHERE {_MAY_BE_SERVED} AND slot.run_id = place.run_id AND {_IS_FREE})
+    WHERE {_may_be_served(but_for)} AND slot.run_id = place.run_id AND {_IS_FREE})
 ORDER BY place.number
 """)  # noqa: S608 - put together from the constants above
+
+
+_RUNS_WITH_FREE: Final = _runs_with_free()
+_RUNS_WITH_FREE_AFTER_HELD: Final = _runs_with_free(_BUT_FOR_HELD)
 
 # One statement finds a free slot, locks it past other claims, and leases it. The lease's own condition is the last
 # word: a claim that read before another one committed finds the slot taken there, gets null, and tries again.
 _SLOT: Final = Columns(Slot, "slot")
 
 
-def _free(runs: str, condition: str = "true") -> str:
+def _free(runs: str, condition: str = "true", but_for: str = "") -> str:
     """The statement that finds the first free slot of an array of responses; none unless the condition holds."""
     return f"""
 SELECT {_SLOT}
 FROM annotation_slot slot
-WHERE {_MAY_BE_SERVED} AND slot.run_id = ANY({runs}) AND {condition} AND {_IS_FREE}
+WHERE {_may_be_served(but_for)} AND slot.run_id = ANY({runs}) AND {condition} AND {_IS_FREE}
 ORDER BY array_position({runs}, slot.run_id), slot.position
 LIMIT 1
 """  # noqa: S608 - put together from constants of this file
@@ -84,13 +97,14 @@ SELECT leased.slot_id, free.* FROM free LEFT JOIN leased ON leased.slot_id = fre
 """  # noqa: S608 - put together from constants of this file
 
 
-_FREE: Final = Statement(_free("%(runs)s::bigint[]"))
+_FREE: Final = _free("%(runs)s::bigint[]")
+_FREE_AFTER_HELD: Final = Statement(_free("%(runs)s::bigint[]", but_for=_BUT_FOR_HELD))
 _BEGIN: Final = """, begun AS (
     UPDATE annotation_seat seat SET run_id = free.run_id FROM leased JOIN free ON free.id = leased.slot_id
     WHERE seat.queue_id = %(queue)s AND seat.user_id = %(user)s AND seat.run_id IS DISTINCT FROM free.run_id
 )"""
 """Makes the response of the slot that `_claiming` leases the person's present one."""
-_CLAIM: Final = Statement(_claiming(_FREE.text, _BEGIN))
+_CLAIM: Final = Statement(_claiming(_FREE, _BEGIN))
 
 
 # A lease that ends where it began was taken back by the lead.
@@ -292,20 +306,42 @@ def hold(slot_id: int, user: User) -> None:
         cursor.execute(_HOLD, {"slot": slot_id, "user": user.pk, "length": _LENGTH_S})
 
 
+_HELD_SLOT: Final = Statement(_held(str(_SLOT)))
+
+
+def held_by(seat: Seat) -> Slot | None:
+    """The open slot that the person holds, also one whose lease ran out while nobody else took it; else None."""
+    row = row_of(_HELD_SLOT, {"queue": seat.queue_id, "user": seat.user_id})
+    return _slot_in(row) if row else None
+
+
 def peek_next(seat: Seat) -> int | None:
-    """The id of the slot that the person is likely given after the one they hold; None where there is none.
+    """The id of the slot that the person is likely given once they have decided the one that they hold; or None.
 
-    None as well while nothing is given out, because the audit is paused or closed.
+    None as well while nothing is given out, because the audit is paused or closed. Nothing is leased and nobody's
+    time begins, so that by the time they ask it may be somebody else's.
 
-    Nothing is leased and nobody's time begins, so that by the time they ask it may be somebody else's.
+    A link tells what the machine made of its response. It is told of only to who has been given one of the same
+    response, and so can no longer change what they said of its groups and rounds.
     """
     if seat.audit.status != AuditStatus.OPEN:
         return None
-    order = order_of(seat.audit, seat.user)
+    held = held_by(seat)
+    place = {
+        "queue": seat.queue_id,
+        "user": seat.user_id,
+        "order": order_of(seat.audit, seat.user),
+        "run": seat.run_id,
+        "held": held.pk if held else 0,
+    }
     for stage in _STAGES:
-        place = {"queue": seat.queue_id, "user": seat.user_id, "stage": stage, "order": order, "run": seat.run_id}
-        row = row_of(_FREE, {**place, "runs": [seat.run_id]}) if seat.run_id else None
-        row = row or row_of(_FREE, {**place, "runs": _runs_to_begin(place)})
+        row = row_of(_FREE_AFTER_HELD, {**place, "stage": stage, "runs": [seat.run_id]}) if seat.run_id else None
+        if stage == LINK_STAGE:
+            is_told = held is not None and held.stage == LINK_STAGE and held.run_id == seat.run_id
+            return _slot_in(row).pk if row and is_told else None
+        if row is None:
+            runs = _runs_to_begin({**place, "stage": stage}, _RUNS_WITH_FREE_AFTER_HELD)
+            row = row_of(_FREE_AFTER_HELD, {**place, "stage": stage, "runs": runs})
         if row is not None:
             return _slot_in(row).pk
     return None
@@ -361,16 +397,16 @@ def _claim_elsewhere(place: dict[str, Any]) -> Slot | None:
     return None
 
 
-def _runs_to_begin(place: dict[str, Any]) -> list[int]:
+def _runs_to_begin(place: dict[str, Any], free: Statement = _RUNS_WITH_FREE) -> list[int]:
     """The next responses in the person's order that have something free.
 
     Those that somebody else is working through only where there are no others.
     """
     taken: dict[int, None] = {}
     for chunk in in_own_order(place["queue"], place["order"], place["run"]):
-        found = rows_of(_RUNS_WITH_FREE, {**place, "runs": chunk})
-        if free := [run_id for run_id, is_taken in found if not is_taken]:
-            return free
+        found = rows_of(free, {**place, "runs": chunk})
+        if untaken := [run_id for run_id, is_taken in found if not is_taken]:
+            return untaken
         taken.update(dict.fromkeys(run_id for run_id, _ in found))
     return list(taken)
 

@@ -163,7 +163,7 @@ def shortcuts_of(kind: str) -> tuple[Shortcut, ...]:
         for number, choice in enumerate(QUESTIONS[kind].choices, 1)
     ]
     types = [Shortcut("t", "Choose the error type")] if kind == ItemKind.ROUND else []
-    find = [Shortcut("/", "Find in the cited page")] if kind == ItemKind.GROUP else []
+    find = Shortcut("/", "Find in the cited page" if kind == ItemKind.GROUP else "Find in the round")
     return (
         *decide,
         *types,
@@ -171,7 +171,7 @@ def shortcuts_of(kind: str) -> tuple[Shortcut, ...]:
         Shortcut("s", "Skip, with a reason"),
         Shortcut("f", "Flag for the lead, with a note; again: take the flag back"),
         Shortcut("Backspace", "Undo your last decision"),
-        *find,
+        find,
         Shortcut("g", "Open the guidelines"),
         Shortcut("Esc", "Leave a text field"),
         Shortcut("?", "Show these keys"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from lxml.html import fromstring, tostring
 
 from annotation import leases, services
 from annotation.administration import pause_audit
-from annotation.models import AuditStatus, ItemKind, LabelVersion, Lease, Slot, SlotStatus
+from annotation.models import AuditStatus, Flag, ItemKind, LabelVersion, Lease, Slot, SlotStatus
 from annotation.sampling import Plan
 from lseval.models import AnswerGroup, Page, Study, Task
 from tests.annotation.making import Made, add_link, expire, give, make_audit, submit
@@ -253,6 +254,50 @@ def test_nothing_comes_ahead_while_the_audit_is_paused(page: Labeling, made: Mad
     page.open()
     pause_audit(made.audit, made.lead)
     assert page.client.get(reverse("label_ahead", args=[page.queue_id])).status_code == 204
+
+
+def test_item_that_is_held_can_be_finished_in_a_pause(page: Labeling, made: Made) -> None:
+    slot = page.fields(page.open())["slot"]
+    pause_audit(made.audit, made.lead)
+    again = page.open()
+    assert page.fields(again)["slot"] == slot
+    page.decide(again, "C")
+    assert "The audit is paused" in page.open().content.decode()
+    # An undo gives the item back, and it can be decided again.
+    undone = page.client.post(reverse("label_undo", args=[page.queue_id]), {"request_key": uuid.uuid4()})
+    assert undone.status_code == 302
+    assert page.fields(page.open())["slot"] == slot
+
+
+@pytest.mark.parametrize("name", ["label", "label_skip", "label_undo", "label_flag"])
+def test_nothing_is_done_in_the_name_of_who_logged_in_since(page: Labeling, made: Made, name: str) -> None:
+    other = make_user("third", made.study)
+    services.seat(made.h1, other)
+    page.decide(page.open(), "C")
+    sent = {**page.fields(page.open()), "label": "I", "reason": "unclear"}
+    assert sent["person"] == str(made.first.pk)
+    for person in (other, make_user("outsider")):
+        page.client.force_login(person)
+        reply = page.client.post(reverse(name, args=[page.queue_id]), sent, headers={"accept": "application/json"})
+        # The browser keeps what it is refused with 403 and sends it when its person is back.
+        assert reply.status_code == 403
+    assert LabelVersion.objects.get().user == made.first
+    assert not Flag.objects.exists()
+
+
+def test_head_names_the_kind_of_the_item_where_others_hold_the_last_groups(client: Client) -> None:
+    made = make_audit(Plan(link_trajectories=0), tasks=1)
+    other = make_user("third", made.study)
+    services.seat(made.h1, other)
+    groups = made.h1.slots.filter(stage=0)
+    held = groups.first()
+    groups.exclude(pk=held.pk).update(status=SlotStatus.SKIPPED)
+    give(held, other)
+    client.force_login(made.first)
+    page = fromstring(client.get(reverse("label", args=[made.h1.pk])).content)
+    (head,) = page.find_class("item-head")
+    words = " ".join(head.text_content().split())
+    assert words.startswith("H1 Rounds Answer groups: 3 of 4 done")
 
 
 def test_nothing_comes_ahead_where_nothing_is_left(page: Labeling, made: Made) -> None:

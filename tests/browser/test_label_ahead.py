@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import LabelVersion, Lease
-from tests.annotation.making import Made, make_audit
-from tests.browser.test_label_page_details import log_in
+from annotation import services
+from annotation.models import LabelVersion, Lease, Slot
+from tests.annotation.making import Made, give, make_audit
+from tests.browser.test_label_page_details import key, log_in
+from tests.factories import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -53,7 +55,7 @@ def test_next_item_is_shown_while_the_decision_is_on_its_way(
     page, url = at_an_item(context, live_server, made)
     first = page.locator(QUESTION).inner_text()
     held = Held(page, url)
-    page.keyboard.press("c")
+    key(page, "c")
     expect(page.locator(".evidence[inert]")).to_be_visible()
     ahead = page.locator(QUESTION).inner_text()
     assert ahead != first
@@ -76,7 +78,7 @@ def test_item_comes_back_as_it_was_where_the_decision_was_not_taken(
     page.locator("textarea[name=comment]").fill("the year is on another page")
     page.locator("textarea[name=comment]").blur()
     context.set_offline(True)
-    page.keyboard.press("u")
+    key(page, "u")
     expect(page.locator("[data-unsent]")).to_be_visible()
     assert page.locator(QUESTION).inner_text() == first
     expect(page.locator("textarea[name=comment]")).to_have_value("the year is on another page")
@@ -88,12 +90,35 @@ def test_item_comes_back_as_it_was_where_the_decision_was_not_taken(
 def test_undo_shows_no_next_item(context: BrowserContext, live_server: LiveServer, made: Made) -> None:
     page, url = at_an_item(context, live_server, made)
     with page.expect_response("**/ahead/") as ahead, page.expect_navigation(wait_until="load"):
-        page.keyboard.press("c")
+        key(page, "c")
     ahead.value.finished()
     second = page.locator(QUESTION).inner_text()
     held = Held(page, url.replace("/label/", "/undo/"))
-    page.keyboard.press("Backspace")
+    key(page, "Backspace")
     expect(page.locator("html[aria-busy=true]")).to_have_count(1)
     assert page.locator(QUESTION).inner_text() == second
     with page.expect_navigation(wait_until="load"):
         held.let_go()
+
+
+def test_another_item_than_the_one_shown_ahead_says_so_and_waits(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page, url = at_an_item(context, live_server, made)
+    held = Held(page, url)
+    key(page, "c")
+    ahead = page.locator(".evidence[inert]")
+    expect(ahead).to_be_visible()
+    # A colleague is given it in the meantime.
+    colleague = make_user("third", made.study)
+    services.seat(made.h1, colleague)
+    give(Slot.objects.get(pk=ahead.get_attribute("data-slot")), colleague)
+    with page.expect_navigation(wait_until="load"):
+        held.let_go()
+    told = page.locator("[data-another-told]")
+    expect(told).to_contain_text("another item")
+    page.unroute(url)
+    with page.expect_navigation(wait_until="load"):
+        key(page, "i")
+    assert list(LabelVersion.objects.order_by("pk").values_list("label", flat=True)) == ["C", "I"]
+    expect(told).to_be_hidden()

@@ -35,10 +35,17 @@ def log_in(context: BrowserContext, server: LiveServer, user: User) -> Page:
     return page
 
 
-def press(page: Page, key: str) -> None:
+def press(page: Page, name: str) -> None:
     """Press a key that leads to another page, and wait until that page's scripts are there."""
     with page.expect_navigation(wait_until="load"):
-        page.keyboard.press(key)
+        key(page, name)
+
+
+def key(page: Page, name: str) -> None:
+    """Press a key once the page takes it: an item that was just opened takes none for a moment."""
+    if page.locator("form[data-goes-on]").count():
+        page.locator("html[data-ready]").wait_for(state="attached")
+    page.keyboard.press(name)
 
 
 def no_violations(page: Page) -> None:
@@ -61,7 +68,7 @@ def test_undo_skip_comment_help_and_guidelines_have_keys(
     assert page.input_value("form.decision-bar input[name=slot]") == first
     assert Slot.objects.get(pk=first).status == SlotStatus.OPEN
 
-    page.keyboard.press("m")
+    key(page, "m")
     page.keyboard.type("cui 123 ?")
     expect(page.locator("textarea[name=comment]")).to_have_value("cui 123 ?")
     page.keyboard.press("Escape")
@@ -74,7 +81,7 @@ def test_undo_skip_comment_help_and_guidelines_have_keys(
     assert version.seconds_on_task is not None
 
     # What is typed right after the key belongs to the reason, and is no key of its own.
-    page.keyboard.press("s")
+    key(page, "s")
     page.keyboard.type("cannot read it")
     press(page, "Enter")
     assert LabelVersion.objects.latest("pk").comment == "cannot read it"
@@ -109,7 +116,7 @@ def test_find_in_the_cited_page_has_a_key(context: BrowserContext, live_server: 
     Slot.objects.filter(queue=made.h1, item__group__title__contains="Borun").update(status=SlotStatus.SKIPPED)
     page = log_in(context, live_server, made.first)
     page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
-    page.keyboard.press("/")
+    key(page, "/")
     page.keyboard.type("840 metres")
     expect(page.locator("[data-find-count]")).to_have_text("1 of 1")
     assert stored() == []
@@ -192,12 +199,32 @@ def test_keys_do_nothing_while_the_next_item_loads(
 ) -> None:
     page = log_in(context, live_server, made.first)
     page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    page.locator("html[data-ready]").wait_for(state="attached")
     with page.expect_navigation(wait_until="load"):
         page.evaluate(
             """() => { for (const key of ["c", "i", "u"])
             document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true})) }"""
         )
     assert stored() == ["C"]
+
+
+def test_second_press_of_a_key_does_not_decide_the_next_item(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    # A page that has just come up, at whatever speed: its clock stands still until the test lets it go on.
+    page.clock.install()
+    page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
+    page.keyboard.press("c")
+    page.locator("button.decide").first.click()
+    page.keyboard.press("m")
+    page.keyboard.type("written at once")
+    page.locator("textarea[name=comment]").blur()
+    assert stored() == []
+    page.clock.run_for(1_000)
+    press(page, "i")
+    version = LabelVersion.objects.get()
+    assert (version.label, version.comment) == ("I", "written at once")
 
 
 def test_cited_pages_change_in_place(context: BrowserContext, live_server: LiveServer) -> None:
@@ -228,7 +255,7 @@ def test_error_without_its_type_puts_the_cursor_into_the_list(
     queue.slots.filter(item__kind="group").update(status=SlotStatus.SKIPPED)
     page = log_in(context, live_server, made.first)
     page.goto(f"{live_server.url}/queues/{queue.pk}/label/")
-    page.keyboard.press("e")
+    key(page, "e")
     expect(page.locator("#error-type")).to_be_focused()
     page.select_option("#error-type", "scope_error")
     page.keyboard.press("Escape")
@@ -300,7 +327,7 @@ def test_flag_has_a_key_and_a_note_and_can_be_taken_back(
     page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
     page.fill("textarea[name=comment]", "half a thought")
     page.locator("textarea[name=comment]").blur()
-    page.keyboard.press("f")
+    key(page, "f")
     page.keyboard.type("which ferry is it?")
     press(page, "Enter")
     expect(page.get_by_text("which ferry is it?")).to_be_visible()
@@ -323,7 +350,7 @@ def test_decision_that_finds_no_connection_is_kept_told_and_sent_once_it_is_back
     page.fill("textarea[name=comment]", "decided in the tunnel")
     page.locator("textarea[name=comment]").blur()
     context.set_offline(True)
-    page.keyboard.press("u")
+    key(page, "u")
     told = page.locator("[data-unsent]")
     expect(told).to_contain_text("There is no connection")
     expect(told).to_contain_text("Unverifiable")
@@ -345,7 +372,7 @@ def test_decision_that_was_not_sent_outlives_the_window(
     url = f"{live_server.url}/queues/{made.h1.pk}/label/"
     page.goto(url)
     context.set_offline(True)
-    page.keyboard.press("i")
+    key(page, "i")
     expect(page.locator("[data-unsent]")).to_be_visible()
     page.close()
     context.set_offline(False)
@@ -357,13 +384,55 @@ def test_decision_that_was_not_sent_outlives_the_window(
     assert again.evaluate("Object.keys(localStorage).filter((key) => key.includes('unsent')).length") == 0
 
 
+def test_decision_waits_for_its_person_where_somebody_else_logs_in(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    page.goto(url)
+    third = seated(made, "third")
+    submit(give(made.h1.slots.latest("position"), third), third, "U")
+    context.clear_cookies()
+    theirs = log_in(context, live_server, third)
+    key(page, "c")
+    expect(page.locator("[data-unsent]")).to_contain_text("no longer logged in")
+    theirs.goto(url)
+    assert stored() == ["U"]
+    theirs.get_by_role("button", name="Log out").click()
+    theirs.wait_for_url("**/login/**")
+    log_in(context, live_server, made.first)
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name="Send now").click()
+    kept = list(LabelVersion.objects.order_by("pk").values_list("label", "user"))
+    assert kept == [("U", third.pk), ("C", made.first.pk)]
+
+
+def test_decision_is_sent_where_its_window_is_closed_before_the_reply(
+    context: BrowserContext, live_server: LiveServer, made: Made
+) -> None:
+    page = log_in(context, live_server, made.first)
+    url = f"{live_server.url}/queues/{made.h1.pk}/label/"
+    page.goto(url)
+    slot = page.input_value("form.decision-bar input[name=slot]")
+    page.route("**/label/", lambda route: None if route.request.method == "POST" else route.continue_())
+    key(page, "i")
+    expect(page.locator("html[aria-busy=true]")).to_have_count(1)
+    page.close()
+    assert stored() == []
+    again = context.new_page()
+    again.goto(url)
+    expect(again.locator("main")).to_contain_text("1 of ")
+    version = LabelVersion.objects.get()
+    assert (version.label, str(version.slot_id)) == ("I", slot)
+
+
 def test_decision_that_was_not_sent_can_be_taken_again(
     context: BrowserContext, live_server: LiveServer, made: Made
 ) -> None:
     page = log_in(context, live_server, made.first)
     page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
     context.set_offline(True)
-    page.keyboard.press("i")
+    key(page, "i")
     page.get_by_role("button", name="Decide again").click()
     expect(page.locator("[data-unsent]")).to_be_hidden()
     context.set_offline(False)
@@ -377,7 +446,7 @@ def test_logged_out_meanwhile_keeps_the_decision_until_one_is_in_again(
     page = log_in(context, live_server, made.first)
     page.goto(f"{live_server.url}/queues/{made.h1.pk}/label/")
     context.clear_cookies()
-    page.keyboard.press("c")
+    key(page, "c")
     expect(page.locator("[data-unsent]")).to_be_visible()
     assert stored() == []
     log_in(context, live_server, made.first).close()
@@ -470,10 +539,10 @@ def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: Liv
     page.wait_for_load_state("load")
     no_violations(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.keyboard.press("c")
+    key(page, "c")
     expect(page.locator("#reason")).to_be_focused()
     page.locator("#reason").blur()
-    page.keyboard.press("s")
+    key(page, "s")
     page.keyboard.type("the page does not open")
     no_violations(page)
     press(page, "Enter")
@@ -481,7 +550,7 @@ def test_adjudicator_decides_by_keyboard(sized: BrowserContext, live_server: Liv
         "the page does not open"
     ]
     press(page, "Backspace")
-    page.keyboard.press("s")
+    key(page, "s")
     page.keyboard.type("the page still does not open")
     press(page, "Enter")
     for _ in range(2):

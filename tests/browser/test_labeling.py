@@ -14,6 +14,7 @@ from annotation.services import create_audit, queue_of, seat
 from lseval.models import Role, Study
 from lseval.pipeline.evaluation import evaluate
 from tests.browser.conftest import Watched
+from tests.browser.test_label_page_details import key
 from tests.factories import make_run, make_study, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -77,14 +78,14 @@ def test_twenty_items_by_keyboard_alone_with_undo(browser: Browser, place: Place
     page = watched.page
     page.goto(place.address_of("H1"))
     keys = [*["c", "i", "u", "1", "2", "3"] * 3, "c", "i"]
-    for number, key in enumerate(keys):
+    for number, pressed in enumerate(keys):
         assert f"{number} of 20" in progress(page)
         if number == 3:
-            page.keyboard.press("Backspace")
+            key(page, "Backspace")
             wait_until_done(page, 2)
-            page.keyboard.press("u")
+            key(page, "u")
             wait_until_done(page, 3)
-        page.keyboard.press(key)
+        key(page, pressed)
         wait_until_done(page, number + 1)
     slots = queue_of(place.audit, LabelerRole.H1).slots
     assert slots.filter(status="labeled").count() == 20
@@ -152,7 +153,7 @@ def test_the_way_from_the_last_label_to_the_agreement_page(context: BrowserConte
     page = signed_in(context, place, "h1").page
     page.goto(place.address_of("H1"))
     for number in range(20):
-        page.keyboard.press("c")
+        key(page, "c")
         wait_until_done(page, number + 1)
     page.locator("header button[form=log-out]").click()
     page = signed_in(context, place, "lead").page

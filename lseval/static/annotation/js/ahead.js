@@ -1,8 +1,12 @@
 /* `data-ahead="url"` on a form: while the person looks at this item, the one that likely comes next is fetched. It is
    shown as soon as a `data-goes-on` form is sent, until the page of the item that was given comes: usually the same.
 
-   What is fetched cannot be decided, and nobody is given it: no lease and no time begins before that page is here. */
+   What is fetched cannot be decided, and nobody is given it: no lease and no time begins before that page is here.
+   Where another item comes after all, its page says so (`data-another-told`) and takes no key for a moment. */
 
+const SHOWN_AHEAD = "lseval-shown-ahead";
+const REMEMBERED_MS = 10_000;
+const LOOK_MS = 1_500;
 const AFTER_MS = 500;
 const FRESH_MS = 5 * 60_000; // later somebody else of the role may well have it
 
@@ -65,6 +69,35 @@ function goBack() {
   left = null;
 }
 
+function remember() {
+  if (!left) return;
+  try {
+    sessionStorage.setItem(SHOWN_AHEAD, JSON.stringify({ slot: next.dataset.slot, top: scrollY, at: Date.now() }));
+  } catch {
+    /* No storage: the page begins at its top. */
+  }
+}
+
+function compare() {
+  let ahead = null;
+  try {
+    ahead = JSON.parse(sessionStorage.getItem(SHOWN_AHEAD));
+    sessionStorage.removeItem(SHOWN_AHEAD);
+  } catch {
+    /* see above */
+  }
+  const slot = form?.elements.slot.value;
+  if (!ahead || !slot || Date.now() - ahead.at > REMEMBERED_MS) return;
+  if (ahead.slot === slot) {
+    scrollTo(0, ahead.top);
+    return;
+  }
+  document.querySelector("[data-another-told]").hidden = false;
+  document.dispatchEvent(new CustomEvent("lseval:wait", { detail: LOOK_MS }));
+}
+
+compare();
+addEventListener("pagehide", remember);
 if (form && shown) {
   setTimeout(fetchNext, AFTER_MS);
   document.addEventListener("lseval:sending", (event) => event.detail.matches("[data-goes-on]") && show());

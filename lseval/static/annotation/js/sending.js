@@ -1,12 +1,17 @@
 /* `data-once` on a form: it is sent once, and the page takes no key until the next one is there.
 
-   What cannot be sent, for lack of a connection or because the server is down, is kept in this browser and sent again
-   with the same key until there is a reply; the `data-unsent="person"` notice says so. Without this script the form
-   is sent as any other.
+   What is sent is kept in this browser until there is a reply, and sent again with the same key: after a lost
+   connection, while the server is down, and by the next page where this one was closed meanwhile. The
+   `data-unsent="person"` notice says so. Without this script the form is sent as any other.
+
+   A page that was just opened sends nothing for a moment, so that the second press of a key does not decide an item
+   that nobody has seen; `data-ready` on the root says when it does. `lseval:wait` on the document makes it wait longer.
 
    Tells of itself on the document: `lseval:sending` with the form, `lseval:sent` with the draft's key, and
    `lseval:stays` where the page stays at its item. */
 
+const GRACE_MS = 250;
+const SLOW_MS = 4_000;
 const PLAIN_KEYS = new Set(["Backspace", "Enter"]);
 const REPLY_WITHIN_MS = 20_000;
 const FIRST_WAIT_MS = 2_000;
@@ -16,11 +21,23 @@ const notice = document.querySelector("[data-unsent]");
 const KEPT = `lseval-unsent-${notice?.dataset.unsent}`;
 const LOST = "There is no connection to the server.";
 const DOWN = "The server did not take it.";
+const SLOW = "The server is slow to answer.";
 const LOGGED_OUT = "You are no longer logged in. Log in again in another window.";
 
 let isSending = false;
 let current = null; // the request that is on its way or waits to be sent again
 let timer = 0;
+let readyAt = 0;
+
+function isReady() {
+  return performance.now() >= readyAt;
+}
+
+function waitFor(ms) {
+  readyAt = Math.max(readyAt, performance.now() + ms);
+  delete document.documentElement.dataset.ready;
+  setTimeout(() => isReady() && (document.documentElement.dataset.ready = ""), readyAt - performance.now() + 1);
+}
 
 function setSending(value) {
   isSending = value;
@@ -28,22 +45,36 @@ function setSending(value) {
   else document.documentElement.removeAttribute("aria-busy");
 }
 
+/* The requests that wait for a reply, by their key: two windows of one person may each have one. */
 function kept() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+    return JSON.parse(localStorage.getItem(KEPT) ?? "{}");
   } catch {
-    return null;
+    return {};
   }
 }
 
-function keep(request) {
-  // Storage is refused in some private windows; the request is then kept as long as this page is open.
+function keyOf(request) {
+  return new Map(request.fields).get("request_key");
+}
+
+function store(requests) {
+  // Storage is refused in some private windows; a request is then kept as long as its page is open.
   try {
-    if (request) localStorage.setItem(KEPT, JSON.stringify(request));
+    if (Object.keys(requests).length) localStorage.setItem(KEPT, JSON.stringify(requests));
     else localStorage.removeItem(KEPT);
   } catch {
     /* see above */
   }
+}
+
+function keep(request) {
+  store({ ...kept(), [keyOf(request)]: request });
+}
+
+function forget(request) {
+  const { [keyOf(request)]: _, ...others } = kept();
+  store(others);
 }
 
 function token(request) {
@@ -57,7 +88,7 @@ async function post(request) {
   const signal = AbortSignal.timeout(REPLY_WITHIN_MS);
   let reply;
   try {
-    reply = await fetch(request.url, { method: "POST", body, headers, redirect: "manual", signal });
+    reply = await fetch(request.url, { method: "POST", body, headers, redirect: "manual", keepalive: true, signal });
     if (reply.ok) return { next: (await reply.json()).next };
   } catch {
     return { problem: LOST };
@@ -86,15 +117,17 @@ function sendPlainly(request) {
 async function send(request, wait = FIRST_WAIT_MS) {
   clearTimeout(timer);
   current = request;
+  keep(request);
+  timer = setTimeout(() => tell(request, SLOW), SLOW_MS);
   const reply = await post(request);
   if (current !== request) return; // it was dropped meanwhile
+  clearTimeout(timer);
   if (reply.problem) {
-    keep(request);
     tell(request, reply.problem);
     timer = setTimeout(() => send(request, Math.min(2 * wait, LONGEST_WAIT_MS)), wait);
     return;
   }
-  keep(null);
+  forget(request);
   if (!reply.next) {
     stays();
     return sendPlainly(request);
@@ -121,7 +154,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("form[data-once]")) return;
   event.preventDefault();
-  if (isSending) return;
+  if (isSending || !isReady()) return;
   setSending(true);
   const all = [...new FormData(form, event.submitter)];
   send({
@@ -151,8 +184,8 @@ document.addEventListener(
 notice?.querySelector("[data-unsent-send]").addEventListener("click", () => current && send(current));
 notice?.querySelector("[data-unsent-drop]").addEventListener("click", () => {
   clearTimeout(timer);
+  if (current) forget(current);
   current = null;
-  keep(null);
   notice.hidden = true;
   setSending(false);
 });
@@ -160,13 +193,19 @@ addEventListener("online", () => current && send(current));
 
 // A page that comes back from the browser's history can be sent again.
 addEventListener("pageshow", (event) => {
-  if (event.persisted && !kept()) setSending(false);
+  if (event.persisted && !left()) setSending(false);
   if (event.persisted) stays();
 });
 
-const left = notice && kept();
-if (left) {
+function left() {
+  return notice && Object.values(kept())[0];
+}
+
+document.addEventListener("lseval:wait", (event) => waitFor(event.detail));
+waitFor(document.querySelector("form[data-goes-on]") ? GRACE_MS : 0);
+const first = left();
+if (first) {
   setSending(true);
-  tell(left, "This was not sent yet.");
-  send(left);
+  tell(first, "This was not sent yet.");
+  send(first);
 }

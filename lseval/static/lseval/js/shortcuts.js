@@ -37,7 +37,7 @@ document.addEventListener("change", (event) => {
   showSwitches();
 });
 
-document.addEventListener("keydown", (event) => {
+function press(event) {
   // A key held down must not label one item after another.
   if (!areOn || event.repeat || event.defaultPrevented || event.isComposing) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -47,6 +47,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (control.matches(TYPING)) control.focus();
   else control.click();
-});
+}
 
+// Once all scripts of the page have run: a key that came before them would be only half obeyed.
+addEventListener("DOMContentLoaded", () => document.addEventListener("keydown", press));
 showSwitches();
