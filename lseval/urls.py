@@ -9,3 +9,5 @@ urlpatterns = [
     path("", include("lseval.door.urls")),
     path("", include("agreement.urls")),
 ]
+
+handler404 = "lseval.door.api_errors.not_found"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.defaults import page_not_found
 from rest_framework.exceptions import APIException, NotFound
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from lseval.errors import LsevalError
 from lseval.site.middleware import status_of
+
+API_ROOT: Final = "/api/"
 
 
 def as_problem(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -26,3 +29,10 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response | None:
     detail = response.data.get("detail") if isinstance(response.data, dict) else None
     response.data = {"code": code, "message": str(detail or error)}
     return response
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer to an address that leads nowhere: of the API as of its other errors, else the site's page."""
+    if request.path_info.startswith(API_ROOT):
+        return JsonResponse({"code": NotFound.default_code, "message": str(NotFound.default_detail)}, status=404)
+    return page_not_found(request, exception)

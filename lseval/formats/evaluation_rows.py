@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
@@ -19,6 +19,8 @@ BYTES_PREFIX: Final = "base64:"
 MOST_FAULTS: Final = 5
 _LARGEST: Final = 2**31 - 1
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+_AMOUNT: Final = re.compile(r"[0-9]{1,8}(\.[0-9]{1,12})?")
+LONGEST_CALL_S: Final = 86_400
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 T = TypeVar("T")
@@ -38,10 +40,18 @@ def one_of(values: Collection[str]) -> AfterValidator:
 def _moment(text: str) -> str:
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None  # type: ignore[assignment]
-    if found is None or found.utcoffset() is None:
+        is_told = found.utcoffset() is not None
+        found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        is_told = False
+    if not is_told:
         raise ValueError(f"{text[:40]!r} is no time in ISO 8601 with its zone")
+    return text
+
+
+def _dollars(text: str) -> str:
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no amount of dollars in plain digits, at most 8 and after a point 12")
     return text
 
 
@@ -64,7 +74,7 @@ Digest = Annotated[str, AfterValidator(_digest)]
 Number = Annotated[int, Field(ge=1, le=_LARGEST)]
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 Tokens = Annotated[int, Field(ge=0, le=2**53)]
-Amount = Annotated[str, Field(pattern=r"^[0-9]{1,8}(\.[0-9]{1,12})?$")]
+Amount = Annotated[str, AfterValidator(_dollars)]
 Id = Annotated[int, Field(ge=0)]
 ListOf = Annotated[list[T], FailFast()]
 PageSourceName = Annotated[str, one_of(("recorded", "fetched", "saved"))]
@@ -273,7 +283,7 @@ class CallRow(StrictModel):
     reasoning_tokens: Tokens | None
     cost_usd: Amount | None
     upper_cost_usd: Amount | None
-    latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    latency_s: Annotated[float, Field(ge=0, le=LONGEST_CALL_S, allow_inf_nan=False)] | None
     called_at: Moment
 
 

@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('task', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='lseval.task')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'phase', 'digest', 'repeat', 'attempt', 'task', 'model'), name='one_moved_call_per_attempt', nulls_distinct=False)],
+                'constraints': [models.UniqueConstraint(fields=('study', 'phase', 'digest', 'repeat', 'attempt', 'task', 'model', 'called_at'), name='one_moved_call_per_attempt', nulls_distinct=False)],
             },
         ),
         migrations.RunSQL(MAKE_VIEW, 'DROP VIEW lseval_anycall'),

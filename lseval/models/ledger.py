@@ -107,7 +107,8 @@ class MovedCall(CallFacts):
     """A call that was made where the study was before it was moved here: its facts, without request and reply.
 
     They stand in a table of their own, which no look-up of a reply reads, so that none can be taken for a reply.
-    Ids of another database are part of a search's digest, so a digest names a call only with its task and model.
+    Ids of another database are part of a search's digest, and attempts are counted anew in each ledger, so that a
+    call is known by its task, its model and its time as well.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="moved_calls", db_index=False)
@@ -116,7 +117,7 @@ class MovedCall(CallFacts):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["study", "phase", "digest", "repeat", "attempt", "task", "model"],
+                fields=["study", "phase", "digest", "repeat", "attempt", "task", "model", "called_at"],
                 name="one_moved_call_per_attempt",
                 nulls_distinct=False,
             ),

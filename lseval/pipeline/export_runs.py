@@ -36,7 +36,10 @@ def run_records(study: Study, model: EvaluatedModel | None = None) -> Iterator[R
         chunk = ids[start : start + _CHUNK]
         found = {run.pk: run for run in _loaded(chunk)}
         for pk in chunk:
-            yield _record(found.pop(pk))
+            run = found.pop(pk)
+            record = _record(run)
+            _let_go(run)
+            yield record
 
 
 def exported_models(study: Study) -> QuerySet[EvaluatedModel]:
@@ -78,6 +81,12 @@ def _loaded(ids: list[int]) -> QuerySet[Run]:
             "attempts",
         )
     )
+
+
+def _let_go(run: Run) -> None:
+    """What was read with a run refers back to it; left so, megabytes would wait for the garbage collector."""
+    for owner in (*run.turns.all(), run):
+        owner._prefetched_objects_cache.clear()  # type: ignore[attr-defined]
 
 
 def _record(run: Run) -> RunRecord:

@@ -23,7 +23,8 @@ def import_members(study: Study, file: EvaluationFile, *, makes_them: bool) -> E
     lacking: list[MemberRow] = []
     for place, row in _rows(file, report):
         if row.username not in here:
-            user = User.objects.filter(username=row.username, is_simulated=False).first() if makes_them else None
+            has_login = User.objects.filter(username=row.username, is_simulated=False, is_active=True)
+            user = has_login.first() if makes_them else None
             if user is None:
                 lacking.append(row)
                 continue

@@ -80,8 +80,11 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
         "JOIN lseval_answergroup joined ON joined.id = row.group_id" + _OF_RUN.format(on="row.run_id"),
     ),
     "calls": (
-        "row.phase, row.digest, row.repeat, row.attempt, row.input_tokens, row.output_tokens, row.upper_cost_usd",
-        "lseval_anycall row WHERE row.study_id = %s",
+        "row.phase, row.kind, task.key, model.name, row.role, row.asked_model, row.repeat, row.attempt, "
+        "row.error_code, row.input_tokens, row.cached_tokens, row.output_tokens, row.reasoning_tokens, "
+        "row.cost_usd, row.upper_cost_usd",
+        "lseval_anycall row LEFT JOIN lseval_task task ON task.id = row.task_id "
+        "LEFT JOIN lseval_evaluatedmodel model ON model.id = row.model_id WHERE row.study_id = %s",
     ),
     "labels": (
         "audit.name, queue.role, queue.is_simulated, slot.position, version.number, version.action, version.label",

@@ -268,3 +268,12 @@ def test_reports_and_agreement_are_what_the_pages_hold(world: World, lead: Progr
     told = lead.get(f"{STUDY}/agreement/?section=all&audit=first&labels=people").json()
     assert (told["audit"], told["is_simulated"]) == ("first", False)
     assert lead.get(f"{STUDY}/agreement/").json()["auto_h1"]["n"] == 1
+
+
+@pytest.mark.parametrize("address", ["/api/nosuch/", "/api/studies/s1/runs/%00/", "/api/studies/s1/runs/x/y/"])
+def test_address_that_leads_nowhere_is_told_as_any_other_error(lead: Program, address: str) -> None:
+    reply = lead.get(address)
+    assert reply.status_code == 404
+    assert reply.json().keys() == {"code", "message"}
+    assert reply.json()["code"] == "not_found"
+    assert lead.get("/nosuch/")["Content-Type"].startswith("text/html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from dataclasses import asdict, replace
@@ -20,7 +21,7 @@ from lseval.domain.labels import PageOutcome
 from lseval.domain.trajectory import PageRecord, ReferenceRecord, RubricRecord, RunRecord, UsageRecord
 from lseval.errors import LsevalError
 from lseval.formats import read_runs, write_run
-from lseval.models import Run, Study
+from lseval.models import Run, Study, Turn
 from lseval.pipeline.export_runs import run_records
 from lseval.pipeline.import_runs import import_run
 from tests.factories import make_record, make_study
@@ -152,6 +153,26 @@ def test_queries_grow_by_tens_of_runs_and_not_by_runs() -> None:
         return len(queries)
 
     assert (asked(2), asked(10), asked(12)) == (7, 7, 13)
+
+
+def test_a_run_that_was_written_is_let_go_at_once() -> None:
+    """What is read with a run refers back to it: left so, it would fill the memory until a collection."""
+    study = make_study()
+    for task in range(25):
+        import_run(study, make_record(f"t{task:02}"), source_format="lseval")
+    gc.collect()
+    before = turns_in_memory()
+    gc.disable()
+    try:
+        most = max(turns_in_memory() - before for _ in run_records(study))
+    finally:
+        gc.enable()
+    of_one_run = Turn.objects.filter(run__task__key="t00").count()
+    assert 0 < most <= 10 * of_one_run
+
+
+def turns_in_memory() -> int:
+    return sum(isinstance(found, Turn) for found in gc.get_objects())
 
 
 def test_inspect_logs_are_one_for_each_model(tmp_path: Path) -> None:

@@ -113,3 +113,9 @@ def test_row_at_fault_is_refused(study: Study, twin: Study, tmp_path: Path, line
     assert report.read_text().startswith("members.jsonl:4: ")
     assert told in report.read_text()
     assert roles(twin) == roles(study)
+
+
+def test_login_that_was_shut_gets_no_role(study: Study, twin: Study, tmp_path: Path) -> None:
+    User.objects.filter(username="lea").update(is_active=False)
+    bring(exported(study, tmp_path), "--members")
+    assert set(twin.memberships.values_list("user__username", flat=True)) == {"=ann", "rob"}

@@ -17,10 +17,10 @@ from lseval.pipeline.evaluation_import.pages import moment
 from lseval.pipeline.evaluation_import.reports import ADDED, KEPT, EvaluationReport, Lacking
 
 _BATCH: Final = 1000
-_KEY: Final = ("phase", "digest", "repeat", "attempt", "task_id", "model_id")
+_KEY: Final = ("phase", "digest", "repeat", "attempt", "task_id", "model_id", "called_at")
 _FACTS: Final = (
     "kind", "role", "provider", "asked_model", "error_code", "input_tokens", "cached_tokens", "output_tokens",
-    "reasoning_tokens", "cost_usd", "upper_cost_usd", "latency_s", "called_at",
+    "reasoning_tokens", "cost_usd", "upper_cost_usd", "latency_s",
 )  # fmt: skip
 
 
@@ -30,7 +30,9 @@ class _Names:
 
     tasks: dict[str, int]
     models: dict[str, int]
+    runs: set[tuple[int, int]]
     lacking: Lacking = field(default_factory=Lacking)
+    without_run: int = 0
 
     def values(self, place: str, row: CallRow) -> dict[str, Any] | None:
         """The columns of a row; None where the study has no such task or model."""
@@ -41,6 +43,8 @@ class _Names:
         if row.model is not None and model is None:
             self.lacking.add(f"model {row.model}", place)
             return None
+        if task is not None and model is not None and (task, model) not in self.runs:
+            self.without_run += 1
         values = row.model_dump(exclude={"task_key", "model"})
         for name in ("cost_usd", "upper_cost_usd"):
             values[name] = None if values[name] is None else Decimal(values[name])
@@ -50,12 +54,13 @@ class _Names:
 def import_calls(study: Study, file: EvaluationFile, report: EvaluationReport, steps: Any) -> None:
     """Store the calls that the study lacks, each by itself.
 
-    A call is known by phase, digest, repeat, attempt, task and model, in the study's own ledger too. One that says
-    something else of it than the row is kept, and the row refused: what was paid is not rewritten.
+    A call is known by phase, digest, repeat, attempt, task, model and time, in the study's own ledger too. One that
+    says something else of it than the row is kept, and the row refused: what was paid is not rewritten.
     """
     names = _Names(
         dict(study.tasks.values_list("key", "pk")),
         dict(study.models.values_list("name", "pk")),
+        set(study.runs.values_list("task_id", "model_id")),
     )
     done = 0
     given = file.rows.rows()
@@ -67,6 +72,11 @@ def import_calls(study: Study, file: EvaluationFile, report: EvaluationReport, s
             _store(study, rows, names, report)
         steps.advance(raws[-1].end - done)
         done = raws[-1].end
+    if names.without_run:
+        report.notes.append(
+            f"{names.without_run:,} calls are of a task and a model that have no run here; "
+            "they count as costs all the same"
+        )
     names.lacking.refuse(
         report,
         CALLS,

@@ -167,7 +167,8 @@ def _opened(path: Path, also: Collection[str]) -> EvaluationFile:
         raise InputError(f"{path}: {_OTHERS[other]}.")
     if what is None:
         empty = "" if first else " It holds no row that can be read, and its name does not tell."
-        raise InputError(f"{path} is none of {', '.join(ROW_TYPES)} as `manage.py export` writes them.{empty}")
+        known = ", ".join((*ROW_TYPES, *also))
+        raise InputError(f"{path} is none of {known} as `manage.py export` writes them.{empty}")
     needed = [name for name, told in ROW_TYPES[what].model_fields.items() if told.is_required()]
     if names and (lacking := [name for name in needed if name not in names]):
         raise InputError(

@@ -35,6 +35,12 @@ from tests.pipeline.evaluation_import.making import (
 pytestmark = pytest.mark.django_db
 
 
+CALL_VALUES = (
+    "phase", "kind", "task_id", "model_id", "role", "digest", "repeat", "attempt", "provider", "asked_model",
+    "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "upper_cost_usd", "latency_s",
+)  # fmt: skip
+
+
 def table_a11(study: Study) -> str:
     return json.dumps(TABLES["a11"].build(StudyFacts(study)).as_dict(), default=str)
 
@@ -103,7 +109,7 @@ def test_rows_of_a_task_or_model_that_is_not_there_are_told_once_and_the_others_
     ("change", "told"),
     [
         (put(cost_usd=0.5), "cost_usd: should be a valid string"),
-        (put(cost_usd="-1"), "cost_usd: String should match"),
+        (put(cost_usd="-1"), "cost_usd: '-1' is no amount of dollars in plain digits"),
         (put(cost_usd="1e5"), "cost_usd"),
         (put(cost_usd="0.0000000000001"), "cost_usd"),
         (put(cost_usd="123456789"), "cost_usd"),
@@ -111,6 +117,10 @@ def test_rows_of_a_task_or_model_that_is_not_there_are_told_once_and_the_others_
         (put(input_tokens=-1), "input_tokens"),
         (put(input_tokens=2**53 + 1), "input_tokens"),
         (put(latency_s=-0.1), "latency_s"),
+        (put(latency_s=86_401), "latency_s"),
+        (put(latency_s=1.7e308), "latency_s"),
+        (put(called_at="9999-12-31T23:59:59-12:00"), "called_at"),
+        (put(called_at="0001-01-01T00:00:00+14:00"), "called_at"),
         (put(attempt=0), "attempt"),
         (put(phase="stage3"), "phase"),
         (put(kind="mail"), "kind"),
@@ -129,6 +139,53 @@ def test_row_at_fault_is_refused_and_the_others_are_stored(
     assert problem.startswith("calls.jsonl:2: ")
     assert told in problem
     assert (report.rows["calls", ADDED], report.rows["calls", REFUSED]) == (5, 1)
+
+
+def test_call_that_is_asked_again_after_a_move_moves_on_as_one_of_its_own(
+    twin: Study, folder: Path, tmp_path: Path
+) -> None:
+    """A ledger counts attempts by itself, so that the key of a call asked again is that of the moved one."""
+    import_evaluation(twin, [folder])
+    moved = MovedCall.objects.filter(study=twin, error_code="", cost_usd__isnull=False)
+    for call in moved:
+        values = {name: getattr(call, name) for name in CALL_VALUES}
+        Call.objects.create(study=twin, request={}, reply={"text": "again"}, **values)
+    out = export_all(twin, tmp_path / "later")
+    third = make_twin(out, "three")
+    report = import_evaluation(third, [out])
+    assert not report.problems
+    assert report.rows["calls", ADDED] == 6 + moved.count() > 6
+    assert costs_of(third) == costs_of(twin)
+    assert table_a11(third) == table_a11(twin)
+    assert +import_evaluation(third, [out / "calls.jsonl"]).rows == {("calls", KEPT): 6 + moved.count()}
+
+
+def test_calls_of_what_was_never_run_here_are_told(twin: Study, folder: Path) -> None:
+    twin.runs.all().delete()
+    report = import_evaluation(twin, [folder / "calls.jsonl"])
+    assert report.rows["calls", ADDED] == 6
+    [note] = report.notes
+    assert "are of a task and a model that have no run here" in note
+
+
+def test_what_is_told_of_a_file_cannot_steer_the_terminal(twin: Study, folder: Path) -> None:
+    path = edit(folder / "calls.jsonl", put(task_key="t\x1b[2J\nall is well"))
+    told = StringIO()
+    with pytest.raises(CommandError):
+        call_command("import_evaluation", twin.slug, str(path), stdout=told, stderr=told)
+    assert "\x1b[2J" not in told.getvalue().replace("\\x1b", "")
+    assert "\nall is well" not in told.getvalue()
+
+
+def test_digest_of_calls_follows_all_that_table_a11_prints(twin: Study, folder: Path) -> None:
+    import_evaluation(twin, [folder])
+    digests = {data_digests(twin)["calls"]["sha256"]}
+    moved = MovedCall.objects.filter(study=twin, cost_usd__isnull=False)
+    changes = {"cost_usd": "0.75", "cached_tokens": 17, "reasoning_tokens": 19, "error_code": "timeout"}
+    for name, value in changes.items():
+        moved.update(**{name: value})
+        digests.add(data_digests(twin)["calls"]["sha256"])
+    assert len(digests) == 5
 
 
 def test_moved_call_is_never_taken_for_a_reply(twin: Study, folder: Path) -> None:

@@ -24,6 +24,8 @@ def check_username(username: str) -> None:
 class Command(BaseCommand):
     help = "Make a person a lead, researcher or annotator of a study; --create makes their login first."
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("username")

@@ -18,6 +18,8 @@ from lseval.pipeline.studies import find_study
 class Command(BaseCommand):
     help = "Confusion matrices, kappa, score correlations with task-cluster bootstrap intervals, link precision."
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--audit", default="", help="default: the newest")

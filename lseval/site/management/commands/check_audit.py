@@ -21,6 +21,8 @@ class Command(BaseCommand):
         "settings, people's places, draws, flags. It changes nothing, and ends with 1 where something differs."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--audit", default="", help="only the audit of this name; default: all")

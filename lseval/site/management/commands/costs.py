@@ -20,6 +20,8 @@ class Command(BaseCommand):
         "discount for cached tokens. A call without a price is unpriced and in no sum of dollars."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--json", action="store_true", help="print the result as one JSON object")

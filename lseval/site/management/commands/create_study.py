@@ -19,6 +19,8 @@ class Command(BaseCommand):
         "changes nothing the second time, and nothing is ever removed. What the file may say: docs/study-file.md."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the study file, such as study.toml")
         parser.add_argument("--check", action="store_true", help="say what it would do and change nothing")

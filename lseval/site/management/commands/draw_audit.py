@@ -26,6 +26,8 @@ class Command(BaseCommand):
         "that has less gives all it has. The same seed draws the same sample from the same runs."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--name", default="", help="the audit's name; default: Audit and the next free number")

@@ -21,6 +21,8 @@ class Command(BaseCommand):
         "stopped; what is judged already is left alone."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--stage", choices=STAGES, help="only this stage; default: both")

@@ -30,6 +30,8 @@ class Command(BaseCommand):
         "of the same moment, with the study's file and a list of the digests."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("what", choices=(*EXPORTS, ALL))

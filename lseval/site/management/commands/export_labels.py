@@ -20,6 +20,8 @@ class Command(BaseCommand):
         "text that a spreadsheet would take for a formula; JSONL holds it as it is."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--audit", default="", help="only the audit of this name; default: all")

@@ -27,6 +27,8 @@ class Command(BaseCommand):
         "loss, or as Inspect AI logs in JSON, one for each model. A file is written whole or not at all."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("out", type=Path, help="the file to write; with --format inspect, the folder")

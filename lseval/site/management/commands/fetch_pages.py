@@ -19,6 +19,8 @@ class Command(BaseCommand):
         "snapshot says that they could not be had at the time. What was read is never fetched again."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--again", action="store_true", help="try again what was unavailable or timed out")

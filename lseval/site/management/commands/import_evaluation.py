@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.audit_imports import import_audits
+from lseval.door.log_lines import printable
 from lseval.formats.evaluation_rows import ROW_TYPES
 from lseval.formats.row_files import long_cells
 from lseval.models import Study
@@ -71,7 +72,7 @@ class Command(BaseCommand):
 
     def _print(self, slug: str, report: EvaluationReport) -> None:
         for line in report.problems[:_SHOWN_PROBLEMS]:
-            self.stderr.write(line)
+            self.stderr.write(printable(line))
         if len(report.problems) > _SHOWN_PROBLEMS:
             self.stderr.write(
                 f"... and {len(report.problems) - _SHOWN_PROBLEMS} more; --report FILE keeps all of them"
@@ -82,7 +83,7 @@ class Command(BaseCommand):
                 if count := report.rows[what, outcome]:
                     self.stdout.write(f"  {what:<16}{outcome:<24}{count:>8}")
         for note in report.notes:
-            self.stdout.write(f"  {note}")
+            self.stdout.write(f"  {printable(note)}")
         if report.forgotten:
             self.stdout.write(f"  runs that wait for Stage 2, since their verdicts changed {report.forgotten:>7}")
 

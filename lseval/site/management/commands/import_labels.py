@@ -12,6 +12,7 @@ from annotation.label_files import read_label_rows
 from annotation.label_imports import OUTCOMES, REFUSED, import_labels
 from annotation.services import LABELER_ROLES
 from annotation.transfers import FILE_FORMATS
+from lseval.door.log_lines import printable
 from lseval.models import User
 from lseval.pipeline.studies import find_study
 from lseval.site.management.commands.export_labels import find_audit
@@ -24,6 +25,8 @@ class Command(BaseCommand):
         "Put labels from a file onto an audit's items. Rows are matched by task_key, model and group_number or "
         "round_number, or by item_id. Safe to repeat. A row that does not fit is reported, the others are stored."
     )
+
+    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
@@ -65,7 +68,7 @@ class Command(BaseCommand):
 
     def _print(self, audit: str, rows: Any, problems: list[str]) -> None:
         for line in problems[:_SHOWN_PROBLEMS]:
-            self.stderr.write(line)
+            self.stderr.write(printable(line))
         if len(problems) > _SHOWN_PROBLEMS:
             self.stderr.write(f"... and {len(problems) - _SHOWN_PROBLEMS} more; --report FILE keeps all of them")
         self.stdout.write(f"audit {audit}")

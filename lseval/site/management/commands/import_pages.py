@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from lseval.door.log_lines import printable
 from lseval.errors import InputError
 from lseval.models import PageSource
 from lseval.pipeline.snapshots import save_page
@@ -28,6 +29,8 @@ class Command(BaseCommand):
         "with the columns url and file, pages.jsonl, or pages.json. Safe to repeat: a page that is there is "
         "left alone."
     )
+
+    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
@@ -89,6 +92,6 @@ class Command(BaseCommand):
             "outcomes: " + (", ".join(f"{name} {count}" for name, count in outcomes.items()) or "none")
         )
         for problem in problems[:_SHOWN_PROBLEMS]:
-            self.stderr.write(problem)
+            self.stderr.write(printable(problem))
         if len(problems) > _SHOWN_PROBLEMS:
             self.stderr.write(f"and {len(problems) - _SHOWN_PROBLEMS} more; --report FILE has them all")

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
 from lseval.database.server import EmbeddedServerError
+from lseval.door.log_lines import printable
 from lseval.errors import InputError
 from lseval.formats import FORMATS, ReadError, RowResult, detect_format, iter_sources, read_runs
 from lseval.models import Study
@@ -105,7 +106,7 @@ class Command(BaseCommand):
 
     def _print(self, study: Study, is_new: bool, tally: Tally) -> None:
         for line in tally.problems[:_SHOWN_PROBLEMS]:
-            self.stderr.write(line)
+            self.stderr.write(printable(line))
         if len(tally.problems) > _SHOWN_PROBLEMS:
             self.stderr.write(
                 f"... and {len(tally.problems) - _SHOWN_PROBLEMS} more; --report FILE keeps all of them"

@@ -24,6 +24,8 @@ class Command(BaseCommand):
         "names for Stage 1. A model is asked through the study's ledger and budget, so a second time is free."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--wice", type=Path, required=True, metavar="FOLDER", help="with claim.dev.jsonl")
         parser.add_argument("--study", help="measure this study's Stage 1 model; default: the embedded judge")

@@ -19,6 +19,8 @@ class Command(BaseCommand):
         "tells what the figures mean."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         form = parser.add_mutually_exclusive_group()

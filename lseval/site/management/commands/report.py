@@ -24,6 +24,8 @@ class Command(BaseCommand):
         "folder whose index.html needs no server. docs/write-the-paper.md tells what is in it."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument(

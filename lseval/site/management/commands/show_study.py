@@ -15,6 +15,8 @@ from lseval.pipeline.study_files.writing import study_toml
 class Command(BaseCommand):
     help = "Show a study: its counts, or with --toml the study file that describes it."
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--toml", action="store_true", help="write it as a study file")

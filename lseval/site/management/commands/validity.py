@@ -22,6 +22,8 @@ class Command(BaseCommand):
         "docs/sandbox.md tells what the figures mean and what they do not."
     )
 
+    requires_system_checks: list[str] = []  # they load every page of the site
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         form = parser.add_mutually_exclusive_group()
