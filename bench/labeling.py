@@ -128,7 +128,7 @@ def _served(kind: str, environ: dict[str, str]) -> Iterator[int]:
     server = subprocess.Popen(  # noqa: S603 - our own program
         [
             sys.executable, "-m", "gunicorn", _APPLICATIONS[kind], "--bind", f"127.0.0.1:{port}",
-            "--workers", str(WORKERS), "--log-level", "error",
+            "--workers", str(WORKERS), "--log-level", "error", "--no-control-socket",
         ],
         cwd=ROOT,
         env={**environ, "DJANGO_SETTINGS_MODULE": settings},
