@@ -26,7 +26,7 @@ from annotation.models import (
     Seat,
     Slot,
 )
-from annotation.sampling import FrameRun, Plan, draw, frame_summary
+from annotation.sampling import Plan, draw, frame_summary, left_to_draw
 from annotation.selectors import frame_of
 from annotation.services import LABELER_ROLES, LARGEST_SEED, Drawing, queue_of, save_items, seat
 from lseval.errors import ConflictError, InputError
@@ -128,7 +128,7 @@ def preview_extension(audit: Audit, plan: Plan | None = None) -> Drawing:
     are left on them. The plan is the audit's own where none is given. The seed follows from the audit's and the
     number of the draw: the audit's own seed would order what is left by the very numbers that left it.
     """
-    frame = _frame_left(audit)
+    frame = left_to_draw(frame_of(audit.study), set(audit.items.values_list("run_id", flat=True)))
     sample = draw(frame, plan or Plan.from_json(audit.plan), extension_seed(audit, _next_draw(audit)))
     if not sample.items:
         raise InputError(f"{audit.name} already holds every response of the study that has an answer group.")
@@ -185,16 +185,6 @@ def extension_seed(audit: Audit, number: int) -> int:
         return audit.seed
     digest = hashlib.sha256(f"{audit.seed} draw {number}".encode()).digest()
     return int.from_bytes(digest[:8], "big") & LARGEST_SEED
-
-
-def _frame_left(audit: Audit) -> list[FrameRun]:
-    frame = frame_of(audit.study)
-    drawn = set(audit.items.values_list("run_id", flat=True))
-    drawn_tasks = {run.task for run in frame if run.id in drawn}
-    with_new_task = [run for run in frame if run.task not in drawn_tasks]
-    if any(run.groups for run in with_new_task):
-        return with_new_task
-    return [run for run in frame if run.id not in drawn]
 
 
 def _next_draw(audit: Audit) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Audit, Item
-from annotation.sampling import FrameRun, Plan, draw, frame_summary
+from annotation.sampling import FrameRun, Plan, draw, frame_summary, left_to_draw
 from annotation.selectors import frame_of
 from lseval.errors import InputError
 
@@ -40,19 +40,10 @@ def redrawn(audit: Audit) -> Iterator[Redrawn]:
     first = Audit.objects.values_list("seed", "plan", "frame").get(pk=audit.pk)
     further = audit.extensions.order_by("number").values_list("number", "seed", "plan", "frame")
     for number, seed, plan, summary in ((1, *first), *further):
-        left = _left(frame, before) if number > 1 else frame
+        left = left_to_draw(frame, before) if number > 1 else frame
         items = stored.get(number, {})
         yield Redrawn(number, items, _drawn(left, plan, seed) if _is_same(left, summary) else None)
         before |= {run for _, run, _, _ in items}
-
-
-def _left(frame: Sequence[FrameRun], before: set[int]) -> list[FrameRun]:
-    """What a further draw is drawn from: tasks that are not drawn yet, else the responses left."""
-    tasks = {run.task for run in frame if run.id in before}
-    of_new_tasks = [run for run in frame if run.task not in tasks]
-    return (
-        of_new_tasks if any(run.groups for run in of_new_tasks) else [run for run in frame if run.id not in before]
-    )
 
 
 def _is_same(frame: Sequence[FrameRun], summary: Mapping[str, Any]) -> bool:

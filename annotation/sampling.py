@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from random import Random
@@ -112,6 +112,15 @@ class Sample:
         positions = self.h1 if role == "H1" else self.h2
         found = Counter(self.items[position].kind for position in positions)
         return {kind: found[kind] for kind in KINDS}
+
+
+def left_to_draw(frame: Sequence[FrameRun], drawn: Collection[int]) -> list[FrameRun]:
+    """What a further draw is drawn from once the runs `drawn` are, by id: tasks not drawn yet, else the rest."""
+    drawn_tasks = {run.task for run in frame if run.id in drawn}
+    of_new_tasks = [run for run in frame if run.task not in drawn_tasks]
+    return (
+        of_new_tasks if any(run.groups for run in of_new_tasks) else [run for run in frame if run.id not in drawn]
+    )
 
 
 def frame_summary(frame: Sequence[FrameRun]) -> dict[str, Any]:

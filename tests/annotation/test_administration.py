@@ -11,7 +11,8 @@ from django.db import IntegrityError, connection, transaction
 from annotation import administration, labels, leases, services
 from annotation.events import AuditClosedError, says_closed
 from annotation.models import Audit, AuditEvent, LabelVersion, Lease, Seat, Slot
-from annotation.sampling import Plan
+from annotation.sampling import Plan, left_to_draw
+from annotation.selectors import frame_of
 from lseval.errors import ConflictError, InputError
 from tests.annotation.making import GROUPS_ONLY, Made, expire, make_audit, next_slot, submit
 from tests.factories import make_run, make_user
@@ -283,7 +284,7 @@ class TestExtend:
         seeds = 200
         for seed in range(seeds):
             made.audit.seed = seed
-            frame = administration._frame_left(made.audit)
+            frame = left_to_draw(frame_of(made.study), set(made.audit.items.values_list("run_id", flat=True)))
             sample = administration.draw(frame, self.SMALL, administration.extension_seed(made.audit, 2))
             for run in {item.run for item in sample.items}:
                 seconds[next(found.task for found in frame if found.id == run)] += 1

@@ -6,11 +6,12 @@ import secrets
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.door.members import set_role
 from lseval.models import Role, User
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 
 
 def check_username(username: str) -> None:
@@ -21,10 +22,8 @@ def check_username(username: str) -> None:
         raise CommandError(f"{username!r} cannot be a user name: {'; '.join(error.messages)}") from error
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Make a person a lead, researcher or annotator of a study; --create makes their login first."
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from agreement.reporting import audit_report, choose_audit, full_report
 from agreement.selectors import LABEL_SOURCES
@@ -13,12 +13,11 @@ from agreement.stats.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, Resamplin
 from agreement.tables import report_document
 from agreement.text import report_text
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Confusion matrices, kappa, score correlations with task-cluster bootstrap intervals, link precision."
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.history import Checked, check_audit
 from annotation.models import Audit
 from lseval.pipeline.export_runs import one_moment
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.management.commands.export_labels import find_audit
 
 _LOOKED_AT = ("slots", "versions", "seats", "draws", "events", "flags", "reveals", "redrawn")
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Replay the label versions and the log of a study's audits and compare with what is stored: slots, "
         "settings, people's places, draws, flags. It changes nothing, and ends with 1 where something differs."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from lseval.door.log_lines import printable
@@ -16,6 +16,7 @@ from lseval.pipeline import jobs
 from lseval.pipeline.costs import spent_in
 from lseval.pipeline.studies import find_study
 from lseval.pipeline.working import Worker
+from lseval.site.management.base import PagelessCommand
 from lseval.site.selectors.collection import CollectionState, collection_of
 from lseval.site.stopping import stop_on_signals
 from lseval.site.watching import CollectionBar, Tally
@@ -24,12 +25,11 @@ MOST_THREADS = 64
 THREADS_AN_ENDPOINT = 8
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Make the runs that a study still lacks: each model with an endpoint on each task. Ctrl-C ends it after "
         "the calls under way; the same command goes on where it was stopped, and pays for no finished call again."
     )
-    requires_system_checks: list[str] = []  # they load every page of the site, which takes 100 MB
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

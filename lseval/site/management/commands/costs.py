@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from lseval.pipeline.costs import CostRow, costs_of
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.money import dollars, hours
 
 _HEAD = ("", "calls", "failed", "input", "cached", "output", "reasoning", "USD", "upper USD", "unpriced", "time")
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "What the calls of a study came to, by phase and by model: sums over every attempt. Upper USD has no "
         "discount for cached tokens. A call without a price is unpriced and in no sum of dollars."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

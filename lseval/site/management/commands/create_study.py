@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.errors import LsevalError
 from lseval.pipeline.study_files.reading import read_study_file
 from lseval.pipeline.study_files.saving import check_study, save_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.sandbox_tasks import with_sandbox_tasks
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Make a study from a TOML file, or bring it up to date with the file. Safe to repeat: the same file "
         "changes nothing the second time, and nothing is ever removed. What the file may say: docs/study-file.md."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the study file, such as study.toml")

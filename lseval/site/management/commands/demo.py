@@ -7,23 +7,22 @@ from functools import partial
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import connection
 
 from agreement.text import report_text
 from lseval.site.demo.build import Demo, build_demo, summary
 from lseval.site.demo.sizes import SIZES, demo_size
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 from lseval.site.selectors.scores import model_rows, scored_runs
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Make the demo study: simulated agents on a made-up web whose truth is known, both stages, an audit with "
         "simulated labels, and the queues of H1 and H2 open to try. A second call finds it as it is."
     )
-
-    requires_system_checks = []  # these import every page and take longer than much of the demo
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

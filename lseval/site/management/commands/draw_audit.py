@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from annotation.models import Audit, LabelerRole
@@ -14,19 +14,18 @@ from annotation.sampling import KINDS, Plan
 from annotation.services import Drawing, create_audit, free_name, planned, preview_draw, queue_of, seat
 from lseval.models import Study, User
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 
 DEFAULT_SEED = 1
 _KIND_NAMES = {"group": "answer groups", "round": "rounds", "link": "round-group links"}
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Draw an audit: whole responses by task, model families balanced, and the rounds and links of some of "
         "their trajectories. What no option says is as the study's file plans it, else as in the paper; a study "
         "that has less gives all it has. The same seed draws the same sample from the same runs."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

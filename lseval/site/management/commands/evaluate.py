@@ -6,22 +6,21 @@ import json
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from lseval.models import Study
 from lseval.pipeline.evaluation import STAGES, evaluate
 from lseval.pipeline.judges import stage1_name, stage2_name
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Verify the answer groups (Stage 1) and audit the rounds (Stage 2) of a study. Continues where it was "
         "stopped; what is judged already is left alone."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.transfers import CSV, JSONL
 from lseval.errors import InputError
@@ -16,21 +16,20 @@ from lseval.pipeline.export_runs import one_moment
 from lseval.pipeline.studies import find_study
 from lseval.pipeline.study_files.writing import study_toml
 from lseval.site.api.exports import EXPORTS, FILE_FORMATS, Tally, export_lines
+from lseval.site.management.base import PagelessCommand
 from lseval.whole_files import NotWrittenError, write_whole
 
 ALL = "all"
 STUDY_FILE = "study.toml"
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Write all rows of a kind of a study, as they were at one moment, and say how many there are and which "
         "SHA-256 the file has. The file is written whole or not at all. CSV puts a quote before text that a "
         "spreadsheet would take for a formula; JSONL holds it as it is. `all` writes every kind into a folder, all "
         "of the same moment, with the study's file and a list of the digests."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Audit
 from annotation.transfers import CSV, FILE_FORMATS, label_lines
 from lseval.models import Study
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.whole_files import NotWrittenError, write_whole
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Write a study's labels, one row per item, rater and version, as CSV or JSONL. CSV puts a quote before "
         "text that a spreadsheet would take for a formula; JSONL holds it as it is."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -15,19 +15,18 @@ from lseval.formats.inspect_writer import LogHeading, inspect_log
 from lseval.models import EvaluatedModel, Study
 from lseval.pipeline.export_runs import exported_keys, exported_models, one_moment, run_records
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.whole_files import write_whole
 
 LSEVAL, INSPECT = "lseval", "inspect"
 FORMATS: Final = (LSEVAL, INSPECT)
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Write a study's runs, as they were at one moment: as JSONL in our own format, which imports again without "
         "loss, or as Inspect AI logs in JSON, one for each model. A file is written whole or not at all."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

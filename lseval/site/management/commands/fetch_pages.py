@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from lseval.pipeline.cited_pages import THREADS, cited_in_vain, cited_without_snapshot, fetch_citations
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Fetch the pages that a study's responses cite and of which there is no snapshot. With --again, those "
         "whose "
         "snapshot says that they could not be had at the time. What was read is never fetched again."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

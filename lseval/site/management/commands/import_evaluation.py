@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.audit_imports import import_audits
 from lseval.door.log_lines import printable
@@ -18,6 +18,7 @@ from lseval.pipeline.evaluation_import import OUTCOMES, EvaluationReport
 from lseval.pipeline.evaluation_import.files import AUDITS, LABELS, MEMBERS, open_files
 from lseval.pipeline.evaluation_import.service import Watch, import_files
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.moved_members import import_members
 from lseval.site.progress import bar
 
@@ -25,15 +26,13 @@ _SHOWN_PROBLEMS = 20
 _READ = (*ROW_TYPES, MEMBERS, AUDITS, LABELS)
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Bring back what `manage.py export` wrote: pages, answers, verdicts, second verdicts, judgements, calls, "
         "and audits with their labels; links and members are compared. Runs come first, by import_runs. Safe to "
         "repeat: what is there is left alone. A run or an audit of which a row is refused is left as it was, the "
         "others are stored."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.label_files import read_label_rows
 from annotation.label_imports import OUTCOMES, REFUSED, import_labels
@@ -15,18 +15,17 @@ from annotation.transfers import FILE_FORMATS
 from lseval.door.log_lines import printable
 from lseval.models import User
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.management.commands.export_labels import find_audit
 
 _SHOWN_PROBLEMS = 20
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Put labels from a file onto an audit's items. Rows are matched by task_key, model and group_number or "
         "round_number, or by item_id. Safe to repeat. A row that does not fit is reported, the others are stored."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

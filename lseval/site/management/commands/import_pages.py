@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.door.log_lines import printable
 from lseval.errors import InputError
@@ -16,21 +16,20 @@ from lseval.pipeline.snapshots import save_page
 from lseval.pipeline.studies import find_study
 from lseval.providers.extract import default_extractor
 from lseval.providers.saved_pages import read_manifest, read_saved
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 
 CREATED, UNCHANGED, FAILED = "created", "unchanged", "failed"
 _SHOWN_PROBLEMS = 20
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Import a folder of saved pages as snapshots of a study. The folder has a list of them: pages.tsv or "
         "pages.csv "
         "with the columns url and file, pages.jsonl, or pages.json. Safe to repeat: a page that is there is "
         "left alone."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

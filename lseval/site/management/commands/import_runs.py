@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
 
 from lseval.database.server import EmbeddedServerError
@@ -19,6 +19,7 @@ from lseval.formats import FORMATS, ReadError, RowResult, detect_format, iter_so
 from lseval.models import Study
 from lseval.pipeline.import_runs import CREATED, FURTHER, UNCHANGED, ImportedRun, import_run
 from lseval.pipeline.studies import find_or_create_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import Bar, bar
 
 _SHOWN_PROBLEMS = 20
@@ -33,12 +34,11 @@ _COUNTED = {
 FAILED = "failed"
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Import runs into a study, which is made if there is none of that name. Safe to repeat: a run that is "
         "already there is left alone. A row that cannot be read is reported and the others are imported."
     )
-    requires_system_checks: list[str] = []  # they load every page of the site, which takes 100 MB
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name: a-z, 0-9 and -")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from agreement.stats.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, Resampling
 from agreement.stats.documents import as_markdown, as_text
@@ -13,15 +13,14 @@ from lseval.errors import LsevalError
 from lseval.pipeline.studies import find_study
 from lseval.site.localization.presenting import as_dict, tables_of
 from lseval.site.localization.selectors import localization_of
+from lseval.site.management.base import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Compare the rounds that Stage 2 flags with the steps that people named in reference labels, beside simple "
         "baselines. docs/stage2.md tells what the figures mean."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -8,23 +8,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.judging.embedded import STAGE1_NAME, VERSION
 from lseval.judging.embedded.measuring import DEGREES, Measured, degree, read_wice
 from lseval.pipeline.judge_measuring import measure_model_judge
 from lseval.pipeline.judges import stage1_name
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Compare a Stage 1 judge with people on WiCE: the embedded one, or with --study the model that the study "
         "names for Stage 1. A model is asked through the study's ledger and budget, so a second time is free."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--wice", type=Path, required=True, metavar="FOLDER", help="with claim.dev.jsonl")

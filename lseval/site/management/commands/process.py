@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from agreement.stats.documents import as_markdown, as_text
 from lseval.errors import LsevalError
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.process_tables import process_and_details, process_as_dict, process_tables
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Count where rounds ended up, failure nodes and links, and how far the two judges agree. docs/stage2.md "
         "tells what the figures mean."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -8,23 +8,22 @@ import time
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from agreement.stats.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, Resampling
 from lseval.errors import LsevalError
 from lseval.pipeline.studies import find_study
+from lseval.site.management.base import PagelessCommand
 from lseval.site.progress import bar
 from lseval.site.report_set import STEPS, write_report
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Write every table and figure of a study as it is at one moment, with a methods text and a manifest, into "
         "a "
         "folder whose index.html needs no server. docs/write-the-paper.md tells what is in it."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

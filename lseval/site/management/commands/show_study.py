@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.errors import LsevalError
 from lseval.pipeline.import_runs import counts_of
 from lseval.pipeline.studies import find_study
 from lseval.pipeline.study_files.writing import study_toml
+from lseval.site.management.base import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Show a study: its counts, or with --toml the study file that describes it."
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="the study's short name")

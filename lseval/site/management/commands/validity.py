@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from agreement.stats.documents import as_markdown
 from agreement.stats.undefined import plain
 from lseval.errors import LsevalError
 from lseval.pipeline.studies import find_study
 from lseval.sandbox.truth import record_truth
+from lseval.site.management.base import PagelessCommand
 from lseval.site.validity.presenting import tables_of, text_of
 from lseval.site.validity.selectors import validity_of
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Measure verdicts, failure nodes and links against what was planted in a sandbox study's runs. "
         "docs/sandbox.md tells what the figures mean and what they do not."
     )
-
-    requires_system_checks: list[str] = []  # they load every page of the site
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from lseval.models import Job, JobState
 from lseval.pipeline import jobs
@@ -17,18 +17,18 @@ from lseval.pipeline.jobs import Claim
 from lseval.pipeline.ledger_store import is_connection_lost
 from lseval.pipeline.studies import find_study
 from lseval.pipeline.working import Worker
+from lseval.site.management.base import PagelessCommand
 from lseval.site.stopping import stop_on_signals
 
 _SWEEP_EVERY_S = 15.0
 _PARENT_EVERY_S = 1.0
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Do jobs as they come, until Ctrl-C: collecting runs, and both stages. `serve` starts this by itself. "
         "With a broker, Celery workers do the jobs, and this with --sweep sends them what is due."
     )
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--threads", type=int, default=8, help="jobs at once; default 8")
